@@ -1,0 +1,1 @@
+"""The ground, once per city: roads, places and H3 cells."""

@@ -1,0 +1,23 @@
+"""The few exceptions of the pipeline: faults of the set-up or the program, never of the data.
+
+A fault of the data is a value (a rejection with a reason); what is raised here reaches the user as
+one line that says what, where, expected, found, and what to run next:
+
+    configs/porto.yaml: cell.resolution is 19, expected 0..15; edit it and run `dvc repro`
+"""
+
+
+class PipelineError(Exception):
+    """Root of all faults the command line turns into one line and exit code 1."""
+
+
+class ParameterError(PipelineError):
+    """A key of params.yaml or configs/<city>.yaml is missing, unknown or out of range."""
+
+
+class ContractError(PipelineError):
+    """A record breaks its schema: the message names file, row, item id, JSON path and rule."""
+
+
+class SourceError(PipelineError):
+    """A raw input is missing, unreadable, or not what its pin says it is."""

@@ -1,0 +1,1 @@
+"""What moved: raw traces, cleaning, map matching, phases."""
