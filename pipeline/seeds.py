@@ -1,6 +1,6 @@
 """Random streams that depend on the item alone, never on order, shard or worker.
 
-    rng_for(7, "simulate", "trip-000012").integers(10)  ->  the same number in every run
+rng_for(7, "simulate", "trip-000012").integers(10)  ->  the same number in every run
 """
 
 import hashlib

@@ -1,0 +1,95 @@
+"""Every data file of the pipeline: where it lies, what one row is, and which schema it keeps.
+
+ARTIFACTS["matched"] -> data/<city>/matched/, one row per matched trip, key trip_id,
+                        schemas/matched_trip.schema.json
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Form = Literal["table", "shards", "json", "file", "folder"]
+
+
+class Artifact(NamedTuple):
+    """One data file or folder of a city.
+
+    `table` is one Parquet file, `shards` a folder of Parquet files that are joined by id, `json`
+    one JSON record; `file` and `folder` hold bytes in somebody else's format and have no schema.
+    A `metric` or a `plot` is small and lies in git; all else lies in DVC's cache.
+    """
+
+    name: str
+    path: str
+    form: Form
+    schema: str | None
+    unit: str
+    key: str
+    kind: Literal["data", "metric", "plot"] = "data"
+
+
+def _index(rows: Iterable[Artifact]) -> dict[str, Artifact]:
+    return {row.name: row for row in rows}
+
+
+ARTIFACTS = _index(
+    (
+        # ---- the ground -------------------------------------------------------------------------
+        Artifact("osm", "osm/network.osm.pbf", "file", None, "OSM extract, as pulled", "-"),
+        Artifact("osm_manifest", "osm/manifest.json", "json", "manifest", "one pull", "artifact"),
+        Artifact("place", "context/place.parquet", "table", "overture_place", "one place", "id"),
+        Artifact(
+            "land_use", "context/land_use.parquet", "table", "overture_area", "one area", "id"
+        ),
+        Artifact("land", "context/land.parquet", "table", "overture_area", "one feature", "id"),
+        Artifact("water", "context/water.parquet", "table", "overture_area", "one feature", "id"),
+        Artifact(
+            "division_area",
+            "context/division_area.parquet",
+            "table",
+            "overture_division",
+            "one administrative area",
+            "id",
+        ),
+        Artifact(
+            "context_manifest", "context/manifest.json", "json", "manifest", "one pull", "artifact"
+        ),
+        Artifact("roads", "roads.parquet", "table", "road", "one directed segment", "edge_id"),
+        Artifact(
+            "road_cells", "road_cells.parquet", "table", "road_cell", "one segment", "edge_id"
+        ),
+        Artifact("cells", "cells.parquet", "table", "cell", "one H3 cell", "cell"),
+        # ---- what moved -------------------------------------------------------------------------
+        Artifact("traces", "{traces}", "folder", None, "raw trace files", "-"),
+        Artifact(
+            "simulated_traces", "simulated/traces", "folder", None, "simulated trace files", "-"
+        ),
+        Artifact("raw_trips", "raw_trips", "shards", "raw_trip", "one trip as read", "raw_trip_id"),
+        Artifact("cleaned", "cleaned", "shards", "cleaned_trip", "one cleaned trip", "trip_id"),
+        Artifact("matched", "matched", "shards", "matched_trip", "one matched trip", "trip_id"),
+        Artifact(
+            "matched_points",
+            "matched_points",
+            "shards",
+            "matched_points",
+            "all points of one cleaned trip",
+            "trip_id",
+        ),
+        Artifact("phased", "phased", "shards", "phased_trip", "one trip in phases", "trip_id"),
+    )
+)
+
+
+def artifact_path(artifact: Artifact, *, root: Path, city: str, traces: str | None = None) -> Path:
+    """Return where an artifact of a city lies.
+
+    Args:
+        artifact: A row of `ARTIFACTS`.
+        root: Root of the project, where params.yaml lies.
+        city: Key of the city under `cities:`.
+        traces: Folder of the city's raw trace files (`cities.<city>.traces`); only the artifact
+            `traces` needs it.
+    """
+    if artifact.path == "{traces}":
+        return root / (traces or f"data/{city}/raw/traces")
+    return root / "data" / city / artifact.path

@@ -1,0 +1,125 @@
+"""Render dvc.yaml from the stage table.
+
+    python -m pipeline dvc          ->  dvc.yaml, one `foreach` stage per row of the table
+
+What a stage depends on is computed: its own module and everything of `pipeline` that module
+imports (DVC does not follow imports), the schemas it writes, the artifacts it reads, and only the
+parameter keys it is given. Kernel files that move bytes but decide no value are left out, so that
+mending a message does not rerun a city.
+"""
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.artifacts import ARTIFACTS, Artifact
+from pipeline.schemas import SCHEMA_DIR
+from pipeline.stages import STAGES, Stage
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = frozenset(
+    f"pipeline/{name}.py"
+    for name in (
+        "__init__", "__main__", "artifacts", "dvcfile", "errors", "params", "progress",
+        "runner", "schemas", "stages", "store",
+    )
+)  # fmt: skip
+HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"
+
+
+def render() -> str:
+    """Return the text of dvc.yaml for the stage table."""
+    import yaml  # noqa: PLC0415 - slow to import, rarely needed
+
+    document = {"stages": {stage.name: _foreach(stage) for stage in STAGES}}
+    return HEADER + yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
+
+
+def _foreach(stage: Stage) -> dict[str, Any]:
+    outputs = [ARTIFACTS[name] for name in stage.writes]
+    rejected = [stage.rejections()] if stage.rejects else []
+    body: dict[str, Any] = {
+        "desc": stage.desc,
+        "cmd": f"python -m pipeline run {stage.name} ${{key}}",
+        "deps": _dependencies(stage),
+        "params": _parameters(stage),
+        "outs": [_path(a) for a in [*outputs, *rejected] if a.kind == "data"],
+    }
+    metrics = [{_path(a): {"cache": False}} for a in outputs if a.kind == "metric"]
+    plots = [{_path(a): {"cache": False, **PLOTS[a.name]}} for a in outputs if a.kind == "plot"]
+    body |= {"metrics": metrics} if metrics else {}
+    body |= {"plots": plots} if plots else {}
+    return {"foreach": "${cities}", "do": {k: v for k, v in body.items() if v}}
+
+
+PLOTS: dict[str, dict[str, Any]] = {}
+
+
+def _dependencies(stage: Stage) -> list[str]:
+    module = stage.function.partition(":")[0]
+    code = sorted(import_closure(module) - KERNEL)
+    written = [ARTIFACTS[name] for name in stage.writes]
+    written += [stage.rejections()] if stage.rejects else []
+    schemas = sorted({s for a in written if a.schema for s in _schema_files(a.schema)})
+    return [*code, *stage.files, *schemas, *(_path(ARTIFACTS[name]) for name in stage.reads)]
+
+
+def _parameters(stage: Stage) -> list[Any]:
+    shared: list[Any] = list(stage.params)
+    return shared + ([{"configs/${key}.yaml": list(stage.config)}] if stage.config else [])
+
+
+def _path(artifact: Artifact) -> str:
+    if artifact.path == "{traces}":
+        return "${item.traces}"
+    return "data/${key}/" + artifact.path
+
+
+def _schema_files(name: str) -> set[str]:
+    """Return the schema's file and those it refers to."""
+    text = (SCHEMA_DIR / f"{name}.schema.json").read_text("utf-8")
+    files = {f"schemas/{name}.schema.json"}
+    for other in SCHEMA_DIR.glob("*.schema.json"):
+        if f'"{other.name}#' in text:
+            files.add(f"schemas/{other.name}")
+    return files
+
+
+@lru_cache(maxsize=256)
+def import_closure(module: str) -> frozenset[str]:
+    """Return the files of `pipeline` that a module needs, itself included, as paths from the root.
+
+    Imports inside functions count; packages bring their `__init__.py`.
+    """
+    seen: set[str] = set()
+    todo = [module]
+    while todo:
+        name = todo.pop()
+        file = _file_of(name)
+        if file is None or str(file) in seen:
+            continue
+        seen.add(str(file))
+        todo += _imports((ROOT / file).read_text("utf-8"))
+        parent = name.rpartition(".")[0]
+        todo += [parent] if parent else []
+    return frozenset(seen)
+
+
+def _file_of(module: str) -> Path | None:
+    base = Path(*module.split("."))
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if module.startswith("pipeline") and (ROOT / candidate).is_file():
+            return candidate
+    return None
+
+
+def _imports(source: str) -> list[str]:
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name for name in names if name.startswith("pipeline")]

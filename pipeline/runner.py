@@ -1,0 +1,90 @@
+"""Run one stage for one city: check its parameters, open its doors, call its function.
+
+run_stage("match", "monaco", root=Path.cwd())
+"""
+
+import importlib
+import inspect
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import ParameterError
+from pipeline.params import Parameters
+from pipeline.stages import STAGES, Stage
+from pipeline.store import StageIO
+
+# Keys of a city's file that no stage needs by itself: they describe the city to readers.
+DESCRIPTIVE_KEYS = frozenset({"name"})
+
+
+def stage_named(name: str) -> Stage:
+    """Return a row of the stage table; an unknown name is an error that lists the known ones."""
+    for stage in STAGES:
+        if stage.name == name:
+            return stage
+    raise ParameterError(
+        f"stage {name!r}: expected one of {', '.join(s.name for s in STAGES)}; run"
+        " `python -m pipeline stages` to see what each does"
+    )
+
+
+def stage_function(stage: Stage) -> Callable[..., None]:
+    """Import the function of a stage."""
+    module, _, function = stage.function.partition(":")
+    return typing.cast("Callable[..., None]", getattr(importlib.import_module(module), function))
+
+
+def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str, Any]:
+    """Return the typed sections a stage is given, by keyword.
+
+    Raises:
+        ParameterError: A section or key is missing, unknown or out of range.
+    """
+    hints = typing.get_type_hints(stage_function(stage), include_extras=True)
+    arguments: dict[str, Any] = {}
+    for name in stage.params:
+        arguments[name] = parameters.section(name, hints[name])
+    for name in stage.config:
+        arguments[name] = parameters.config(city, name, hints[name])
+    return arguments
+
+
+def check_keys(city: str, parameters: Parameters) -> None:
+    """Refuse keys that no stage is given: a misspelt key must not be silently ignored."""
+    known = {"cities", *(name for stage in STAGES for name in stage.params)}
+    _refuse_unknown("params.yaml", parameters.shared_keys - known, known)
+    known = {*DESCRIPTIVE_KEYS, *(name for stage in STAGES for name in stage.config)}
+    _refuse_unknown(f"configs/{city}.yaml", parameters.config_keys(city) - known, known)
+
+
+def _refuse_unknown(file: str, unknown: set[str], known: set[str]) -> None:
+    if unknown:
+        raise ParameterError(
+            f"{file}: {', '.join(sorted(unknown))}: no stage knows this key, expected one of"
+            f" {', '.join(sorted(known))}; mend the spelling or remove it"
+        )
+
+
+def run_stage(name: str, city: str, *, root: Path) -> None:
+    """Run one stage for one city; nothing is written unless it ends well.
+
+    Raises:
+        ParameterError: Unknown stage or city, or a fault in its parameters.
+        SourceError: An input is missing or unreadable.
+        ContractError: The stage wrote something that breaks a schema.
+    """
+    stage = stage_named(name)
+    parameters = Parameters(root)
+    entry = parameters.city(city)
+    check_keys(city, parameters)
+    arguments = stage_arguments(stage, city, parameters)
+    with StageIO(stage, city=city, root=root, traces=entry.traces) as io:
+        stage_function(stage)(io, city=city, **arguments)
+
+
+def declared_arguments(stage: Stage) -> list[str]:
+    """Return the keyword arguments of a stage's function, after `io` and `city`."""
+    names = list(inspect.signature(stage_function(stage)).parameters)
+    return names[2:]

@@ -1,0 +1,152 @@
+"""Check records against their JSON Schema, and derive each table's Parquet columns from it.
+
+    check_rows("road", rows, where="data/monaco/roads.parquet", first_row=0, key="edge_id")
+    -> ContractError: data/monaco/roads.parquet row 7 edge_id=12:3:4: $.length_m: -1 is less than
+       the minimum of 0 (schemas/road.schema.json#/properties/length_m/minimum); ...
+
+The schema files are the single statement of every column: name, unit, bounds, order. jsonschema-rs
+judges every row (volume); jsonschema words the message for the first one that fails.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pyarrow as pa
+
+from pipeline.errors import ContractError
+
+SCHEMA_DIR = Path(__file__).resolve().parent.parent / "schemas"
+_SCALARS: dict[str, pa.DataType] = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "string": pa.string(),
+    "boolean": pa.bool_(),
+}
+
+
+@lru_cache(maxsize=1)
+def schema_documents() -> dict[str, dict[str, Any]]:
+    """Return every schema by its short name (`road` for schemas/road.schema.json)."""
+    documents = {}
+    for path in sorted(SCHEMA_DIR.glob("*.schema.json")):
+        documents[path.name.removesuffix(".schema.json")] = json.loads(path.read_text("utf-8"))
+    return documents
+
+
+def schema_document(name: str) -> dict[str, Any]:
+    """Return one schema; an unknown name is a ContractError that lists the known ones."""
+    documents = schema_documents()
+    if name not in documents:
+        raise ContractError(
+            f"schemas/{name}.schema.json: expected one of {', '.join(documents)}, found no such"
+            " file; name one of them"
+        )
+    return documents[name]
+
+
+@lru_cache(maxsize=1)
+def _registry() -> Any:
+    """Return the closed registry: references resolve among our own files, never on the network."""
+    return jsonschema_rs.Registry([(doc["$id"], doc) for doc in schema_documents().values()])
+
+
+@lru_cache(maxsize=64)
+def fast_validator(name: str) -> Any:
+    """Return the compiled jsonschema-rs validator of a schema, built once."""
+    return jsonschema_rs.validator_for(schema_document(name), registry=_registry())
+
+
+def describe_fault(name: str, record: object) -> str:
+    """Word the first fault of a record: JSON path, what is wrong, and the rule it breaks."""
+    import jsonschema  # noqa: PLC0415 - slow; needed only when something is wrong
+    from referencing import Registry, Resource  # noqa: PLC0415
+
+    registry: Registry[Any] = Registry().with_resources(
+        [(d["$id"], Resource.from_contents(d)) for d in schema_documents().values()]
+    )
+    validator = jsonschema.Draft202012Validator(schema_document(name), registry=registry)
+    errors = sorted(validator.iter_errors(record), key=lambda e: [str(p) for p in e.absolute_path])
+    if not errors:
+        return f"$: refused by the compiled validator (schemas/{name}.schema.json)"
+    error = errors[0]
+    path = "$" + "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
+    )
+    rule = "/".join(str(part) for part in error.absolute_schema_path)
+    message = error.message if len(error.message) < 300 else error.message[:300] + " ..."
+    return f"{path}: {message} (schemas/{name}.schema.json#/{rule})"
+
+
+def check_record(name: str, record: object, *, where: str) -> None:
+    """Raise ContractError when one record breaks its schema."""
+    if not fast_validator(name).is_valid(record):
+        raise ContractError(
+            f"{where}: {describe_fault(name, record)}; mend the data or the stage that wrote it"
+        )
+
+
+def check_rows(
+    name: str, rows: Sequence[dict[str, Any]], *, where: str, first_row: int, key: str
+) -> None:
+    """Raise ContractError for the first row that breaks its schema.
+
+    Args:
+        name: Short name of the schema.
+        rows: Records as plain Python values (binary columns as hexadecimal text).
+        where: The file, for the message.
+        first_row: Number of the first row within the file, for the message.
+        key: Name of the key column, for the message.
+    """
+    is_valid = fast_validator(name).is_valid
+    for number, row in enumerate(rows):
+        if not is_valid(row):
+            raise ContractError(
+                f"{where} row {first_row + number} {key}={row.get(key)}:"
+                f" {describe_fault(name, row)}; rerun the stage that wrote it"
+            )
+
+
+def _arrow_type(spec: dict[str, Any], name: str) -> pa.DataType:
+    """Translate one property; `$ref` is followed within our own files."""
+    if "$ref" in spec:
+        return _arrow_type(_resolve(spec["$ref"], name), name)
+    kinds = spec.get("type", "string")  # an enum without a type lists strings
+    kind = next(k for k in (kinds if isinstance(kinds, list) else [kinds]) if k != "null")
+    if kind == "string" and spec.get("contentEncoding") == "base16":
+        return pa.binary()
+    if kind == "array":
+        return pa.list_(_arrow_type(spec["items"], name))
+    if kind == "object":
+        return pa.struct(_fields(spec, name))
+    return _SCALARS[kind]
+
+
+def _resolve(reference: str, name: str) -> dict[str, Any]:
+    """Follow `other.schema.json#/$defs/x` or `#/$defs/x` to the schema it names."""
+    file, _, pointer = reference.partition("#")
+    document: Any = schema_document(file.removesuffix(".schema.json") if file else name)
+    for part in pointer.strip("/").split("/") if pointer.strip("/") else []:
+        document = document[part]
+    return dict(document)
+
+
+def _fields(spec: dict[str, Any], name: str) -> list[pa.Field]:
+    return [pa.field(key, _arrow_type(value, name)) for key, value in spec["properties"].items()]
+
+
+@lru_cache(maxsize=64)
+def arrow_schema(name: str) -> pa.Schema:
+    """Return the Parquet columns of a table: order, names and types as the JSON Schema states.
+
+    Never inferred from the rows: a column that is empty in one shard keeps its type.
+    """
+    return pa.schema(_fields(schema_document(name), name))
+
+
+def binary_columns(name: str) -> list[str]:
+    """Return the columns stored as bytes and checked as hexadecimal text (WKB geometry)."""
+    return [field.name for field in arrow_schema(name) if pa.types.is_binary(field.type)]

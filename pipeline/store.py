@@ -1,0 +1,309 @@
+"""The only opener of data files: a stage reads and writes what its row in the table declares.
+
+    with StageIO(stage, city="monaco", root=root, traces="data/monaco/simulated/traces") as io:
+        io.write("roads", frame)     ->  validated, written aside, moved into place when the
+                                         stage ends well; a failing stage leaves nothing behind
+
+Tables are Parquet with the columns of their JSON Schema, fixed row groups and no timestamps: the
+same rows give the same bytes. What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
+"""
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
+from pipeline.errors import ContractError, SourceError
+from pipeline.progress import progress_bar
+from pipeline.schemas import arrow_schema, binary_columns, check_record, check_rows
+from pipeline.stages import Stage
+
+ROWS_PER_GROUP = 4096
+_T = TypeVar("_T")
+
+
+class StageIO:
+    """The doors of one run of one stage: declared artifacts only, validated, atomic.
+
+    Use as a context manager: on a clean exit everything written moves into place, on an exception
+    it is removed. What a killed run left behind is removed when the stage starts again.
+    """
+
+    def __init__(self, stage: Stage, *, city: str, root: Path, traces: str | None = None) -> None:
+        self._stage, self._city, self._root, self._traces = stage, city, root, traces
+        self._aside = root / "data" / city / ".writing" / stage.name
+        self._written: set[str] = set()
+        self._rejected: list[pl.DataFrame] = []
+
+    def __enter__(self) -> Self:
+        shutil.rmtree(self._aside, ignore_errors=True)
+        self._aside.mkdir(parents=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self._write_rejections()
+                self._publish()
+        finally:
+            shutil.rmtree(self._aside, ignore_errors=True)
+            if not any(self._aside.parent.iterdir()):
+                self._aside.parent.rmdir()
+
+    # ---- reading --------------------------------------------------------------------------------
+
+    def path(self, name: str) -> Path:
+        """Return the path of a declared input, or where a declared output is being written.
+
+        Outputs are written aside; parents exist. Use it for files in somebody else's format.
+        """
+        if name in self._stage.writes:
+            self._written.add(name)
+            return self._aside_path(ARTIFACTS[name])
+        return self._input(name)
+
+    def has(self, name: str) -> bool:
+        """Tell whether a declared input is there (a city without a network extract has none)."""
+        return self._location(self._declared(name, self._stage.reads, "reads")).exists()
+
+    def read(self, name: str) -> pl.DataFrame:
+        """Read a whole table, every shard of it, sorted as it was written."""
+        return pl.concat(list(self.shards(name)))
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Read a JSON record."""
+        return dict(json.loads(self._input(name).read_text("utf-8")))
+
+    def shards(self, name: str) -> Iterator[pl.DataFrame]:
+        """Read a table one shard at a time (a plain table is one shard)."""
+        path = self._input(name)
+        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        if not files:
+            raise SourceError(
+                f"{self._shown(path)}: expected Parquet shards, found none; run"
+                f" `dvc repro {self._stage.name}@{self._city}`"
+            )
+        for file in files:
+            yield read_table(file, ARTIFACTS[name])
+
+    # ---- writing --------------------------------------------------------------------------------
+
+    def write(self, name: str, frame: pl.DataFrame) -> None:
+        """Validate a table and write it as one Parquet file; columns may come in any order."""
+        artifact = self._output(name, "table")
+        write_table(frame, self._aside_path(artifact), artifact, shown=self._shown_final(artifact))
+
+    def write_shards(self, name: str, frames: Iterable[pl.DataFrame]) -> None:
+        """Validate and write one Parquet file per frame, as the frames arrive."""
+        with self.open_shards(name) as writer:
+            for frame in frames:
+                writer.write(frame)
+
+    def open_shards(self, name: str) -> "ShardWriter":
+        """Return a writer for a stage that fills several artifacts at once, shard by shard."""
+        artifact = self._output(name, "shards")
+        return ShardWriter(self._aside_path(artifact), artifact, self._shown_final(artifact))
+
+    def write_json(self, name: str, record: dict[str, Any]) -> None:
+        """Validate a record and write it as indented JSON."""
+        artifact = self._output(name, "json")
+        write_json(record, self._aside_path(artifact), artifact, shown=self._shown_final(artifact))
+
+    def reject(self, rejections: pl.DataFrame) -> None:
+        """Record rejected items: columns item_id, stage, reason, detail. May be called often."""
+        if not self._stage.rejects:
+            raise ContractError(
+                f"stage {self._stage.name}: expected no rejections, found {rejections.height};"
+                " set rejects=True in its row of pipeline/stages.py"
+            )
+        if rejections.height:
+            self._rejected.append(rejections)
+
+    def progress(
+        self, items: Iterable[_T], total: int | None, unit: str, desc: str
+    ) -> Iterable[_T]:
+        """Wrap a long loop in a progress bar named after stage and city."""
+        return progress_bar(items, total=total, unit=unit, desc=f"{desc} {self._city}".strip())
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    def _write_rejections(self) -> None:
+        if not self._stage.rejects:
+            return
+        artifact = self._stage.rejections()
+        columns = [field.name for field in arrow_schema("rejection")]
+        empty = pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+        frame = pl.concat([empty, *(f.select(columns) for f in self._rejected)])
+        frame = frame.sort(columns)
+        write_table(frame, self._aside_path(artifact), artifact, shown=self._shown_final(artifact))
+
+    def _publish(self) -> None:
+        missing = sorted(set(self._stage.writes) - self._written)
+        if missing:
+            raise ContractError(
+                f"stage {self._stage.name}@{self._city}: expected it to write"
+                f" {', '.join(missing)}, found nothing written; mend the stage"
+            )
+        base = self._root / "data" / self._city
+        artifacts = [ARTIFACTS[name] for name in self._stage.writes]
+        if self._stage.rejects:
+            artifacts.append(self._stage.rejections())
+        for artifact in artifacts:
+            target = base / artifact.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _remove(target)
+            self._aside_path(artifact).rename(target)
+
+    def _declared(self, name: str, names: tuple[str, ...], verb: str) -> Artifact:
+        if name not in names:
+            raise ContractError(
+                f"stage {self._stage.name}: {verb} {name!r}, expected one of"
+                f" {', '.join(names) or 'nothing'}; declare it in pipeline/stages.py"
+            )
+        return ARTIFACTS[name]
+
+    def _location(self, artifact: Artifact) -> Path:
+        return artifact_path(artifact, root=self._root, city=self._city, traces=self._traces)
+
+    def _input(self, name: str) -> Path:
+        path = self._location(self._declared(name, self._stage.reads, "reads"))
+        if not path.exists():
+            raise SourceError(
+                f"{self._shown(path)}: expected the artifact {name!r}, found nothing; run"
+                f" `dvc repro {self._stage.name}@{self._city}` or"
+                f" `python -m pipeline check {self._city}`"
+            )
+        return path
+
+    def _output(self, name: str, form: str) -> Artifact:
+        artifact = self._declared(name, self._stage.writes, "writes")
+        if artifact.form != form:
+            raise ContractError(
+                f"stage {self._stage.name}: writes {name!r} as {form}, expected {artifact.form};"
+                " see pipeline/artifacts.py"
+            )
+        self._written.add(name)
+        return artifact
+
+    def _aside_path(self, artifact: Artifact) -> Path:
+        path = self._aside / artifact.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _shown(self, path: Path) -> str:
+        return str(path.relative_to(self._root)) if path.is_relative_to(self._root) else str(path)
+
+    def _shown_final(self, artifact: Artifact) -> str:
+        return f"data/{self._city}/{artifact.path}"
+
+
+class ShardWriter:
+    """Write the shards of one artifact in turn: part-00000.parquet, part-00001.parquet, ..."""
+
+    def __init__(self, folder: Path, artifact: Artifact, shown: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._artifact, self._shown, self._count = folder, artifact, shown, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def write(self, frame: pl.DataFrame) -> None:
+        """Validate one shard and write it."""
+        name = f"part-{self._count:05d}.parquet"
+        write_table(frame, self._folder / name, self._artifact, shown=f"{self._shown}/{name}")
+        self._count += 1
+
+
+def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
+    """Read one Parquet file and hold its columns to the artifact's schema."""
+    try:
+        frame = pl.from_arrow(pq.read_table(file))
+    except (pa.ArrowInvalid, OSError) as fault:
+        raise SourceError(
+            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
+        ) from fault
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
+    if artifact.schema is not None:
+        expected = arrow_schema(artifact.schema).names
+        if frame.columns != expected:
+            raise ContractError(
+                f"{file}: expected the columns {', '.join(expected)}, found"
+                f" {', '.join(frame.columns)}; rebuild it with `dvc repro`"
+            )
+    return frame
+
+
+def write_table(frame: pl.DataFrame, file: Path, artifact: Artifact, *, shown: str) -> None:
+    """Check every row against the artifact's schema and write one Parquet file.
+
+    Args:
+        frame: The rows; an empty frame gives a file with the schema's columns and no rows.
+        file: Where to write; not visible to readers until the caller moves it into place.
+        artifact: Row of the artifact table; must have a schema.
+        shown: The file's final name, for messages.
+    """
+    schema_name = artifact.schema
+    if schema_name is None:
+        raise ContractError(f"{shown}: expected an artifact with a schema, found none")
+    schema = arrow_schema(schema_name)
+    if sorted(frame.columns) != sorted(schema.names):
+        raise ContractError(
+            f"{shown}: expected the columns {', '.join(schema.names)}, found"
+            f" {', '.join(frame.columns)}; mend the stage or schemas/{schema_name}.schema.json"
+        )
+    frame = frame.select(schema.names)
+    check_frame(frame, schema_name, key=artifact.key, shown=shown)
+    table = frame.to_arrow().cast(schema).replace_schema_metadata(_geo_metadata(schema_name))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, file, row_group_size=ROWS_PER_GROUP, compression="zstd")
+
+
+def check_frame(frame: pl.DataFrame, schema_name: str, *, key: str, shown: str) -> None:
+    """Raise ContractError for the first row of a frame that breaks the schema."""
+    hexed = frame.with_columns(
+        pl.col(name).bin.encode("hex") for name in binary_columns(schema_name)
+    )
+    for start in range(0, hexed.height, ROWS_PER_GROUP):
+        rows = hexed.slice(start, ROWS_PER_GROUP).to_dicts()
+        check_rows(schema_name, rows, where=shown, first_row=start, key=key)
+
+
+def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown: str) -> None:
+    """Check a record against its schema and write it as indented JSON with a final newline."""
+    if artifact.schema is not None:
+        check_record(artifact.schema, record, where=shown)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def _geo_metadata(schema_name: str) -> dict[str, str] | None:
+    """Return the GeoParquet header, so that geopandas and QGIS open our tables as they are."""
+    if "geometry" not in binary_columns(schema_name):
+        return None
+    # No "crs" key: by the standard that means longitude/latitude on WGS84 (OGC:CRS84).
+    column = {"encoding": "WKB", "geometry_types": []}
+    header = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
+    return {"geo": json.dumps(header, sort_keys=True)}
+
+
+def _remove(target: Path) -> None:
+    if target.is_dir():
+        shutil.rmtree(target)
+    else:
+        target.unlink(missing_ok=True)
