@@ -37,13 +37,13 @@ def stage_function(stage: Stage) -> Callable[..., None]:
 
 
 def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str, Any]:
-    """Return the typed sections a stage is given, by keyword.
+    """Return what a stage is given by keyword: its typed sections, and `city` if it asks for it.
 
     Raises:
         ParameterError: A section or key is missing, unknown or out of range.
     """
     hints = typing.get_type_hints(stage_function(stage), include_extras=True)
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Any] = {"city": city} if "city" in hints else {}
     for name in stage.params:
         arguments[name] = parameters.section(name, hints[name])
     for name in stage.config:
@@ -81,10 +81,10 @@ def run_stage(name: str, city: str, *, root: Path) -> None:
     check_keys(city, parameters)
     arguments = stage_arguments(stage, city, parameters)
     with StageIO(stage, city=city, root=root, traces=entry.traces) as io:
-        stage_function(stage)(io, city=city, **arguments)
+        stage_function(stage)(io, **arguments)
 
 
 def declared_arguments(stage: Stage) -> list[str]:
-    """Return the keyword arguments of a stage's function, after `io` and `city`."""
-    names = list(inspect.signature(stage_function(stage)).parameters)
-    return names[2:]
+    """Return the sections a stage's function asks for, in the order of its signature."""
+    names = inspect.signature(stage_function(stage)).parameters
+    return [name for name in names if name not in {"io", "city"}]

@@ -7,9 +7,9 @@
                          (truth) -> assess ┘
 
 DVC (`dvc.yaml`), the command line, the README table and the tests are all held to this table.
-A stage is a function `run(io, *, city, <sections>)`: its keyword arguments are exactly the
-sections of params.yaml (`params`) and the keys of configs/<city>.yaml (`config`) named here, so
-DVC reruns it for those values and for no others.
+A stage is a function `run(io, *, <sections>)`: its keyword arguments are exactly the sections of
+params.yaml (`params`) and the keys of configs/<city>.yaml (`config`) named here (and `city`, if it
+asks for it), so DVC reruns it for those values and for no others.
 """
 
 from typing import NamedTuple

@@ -1,0 +1,125 @@
+"""The life of an item on one page: one real trip, from the taxi's GPS to its phases.
+
+    RawTrip       41 GPS points as the file holds them, each with the decision cleaning took
+    CleanedTrip   35 points that survived, in rising time
+    MatchedTrip   58 road segments driven one after another, each with its entry time
+    PhasedTrip    16 phases: segments in one H3 cell told as heading, duration, roads, surroundings
+    Rejection     what an item becomes when a stage refuses it: a reason, never silence
+
+Times are UTC epoch seconds, coordinates (lon, lat). Tables hold these records as rows; the schema
+of each (`schemas/<record>.schema.json`) states units, bounds and an example of every field, and a
+test holds the two together.
+"""
+
+import msgspec
+
+
+class Rejection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An item that a stage refused, and why."""
+
+    item_id: str
+    stage: str
+    reason: str
+    detail: str
+
+
+class RawTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trip as its file holds it; pre-matched trips bring `edge_ids`, one per point."""
+
+    raw_trip_id: str
+    vehicle_id: str | None
+    t: list[float]
+    lon: list[float]
+    lat: list[float]
+    edge_ids: list[str]
+    decisions: list[str]
+    outcome: str
+    trip_ids: list[str]
+
+
+class CleanedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The points of a raw trip that cleaning kept; `raw_index` says which they were."""
+
+    trip_id: str
+    raw_trip_id: str
+    vehicle_id: str | None
+    t: list[float]
+    lon: list[float]
+    lat: list[float]
+    raw_index: list[int]
+    edge_ids: list[str]
+    notes: list[str]
+    simulated: bool
+
+
+class MatchedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A connected drive over directed segments: each ends at the node where the next begins.
+
+    `evidence` counts the GPS points on a segment; 0 means the segment is inferred. The first and
+    the last segment are driven in part: from `off_from_m` and up to `off_to_m`.
+    """
+
+    trip_id: str
+    cleaned_trip_id: str
+    edge_ids: list[str]
+    t_enter_s: list[float]
+    t_exit_s: list[float]
+    evidence: list[int]
+    off_from_m: float
+    off_to_m: float
+    route_length_m: float
+    confidence: float
+    method: str
+    simulated: bool
+
+
+class MatchedPoints(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where each point of a cleaned trip came to lie, or why it did not."""
+
+    trip_id: str
+    edge_id: list[str | None]
+    offset_m: list[float | None]
+    distance_m: list[float | None]
+    status: list[str]
+    matched_share: float
+    parts: int
+    break_reasons: list[str]
+
+
+class TripMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The head of a phase sequence, worded as in the paper's Listing 1, with the numbers beside."""
+
+    n_rids: int
+    n_phases: int
+    start_time: str
+    total_duration: str
+    t_start_s: float
+    duration_s: float
+    length_m: float
+    simulated: bool
+
+
+class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Consecutive segments with one dominant H3 cell (paper A.3.2): (h, n, d, dt, rho, m, s)."""
+
+    p: int
+    role: str
+    dir: str
+    n: int
+    duration: str
+    road_names: list[str]
+    desc: str
+    cell: str
+    t_enter_s: float
+    duration_s: float
+    length_m: float
+    heading_deg: float
+    heading_strength: float
+
+
+class PhasedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trip as the annotator reads it: a few phases that need no further look-up."""
+
+    trip_id: str
+    meta: TripMeta
+    phases: list[Phase]
