@@ -1,0 +1,69 @@
+"""Read GPX 1.0 and 1.1 files: each track segment is a trip.
+
+drive.gpx with <trkpt lat="60.17" lon="24.94"><time>2024-05-01T07:00:00Z</time></trkpt> ...
+-> raw_trip_id "drive-1-1" (file, track, segment), vehicle_id None, t [1714546800.0, ...]
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET  # expat >= 2.4.1 bounds entity expansion itself
+
+import polars as pl
+
+from pipeline.errors import SourceError
+from pipeline.trips.readers.batch import Batch, raw_files, unread_rows
+from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
+from pipeline.trips.readers.settings import GpxTraces
+from pipeline.trips.readers.times import epoch_seconds
+
+_COLUMNS = ("raw_trip_id", "line", "lat_text", "lon_text", "time")
+
+
+def read_gpx(_: GpxTraces, folder: Path) -> Iterator[Batch]:
+    """Yield one batch per *.gpx; a point without place or time is unread, named by its number.
+
+    GPX times are UTC by the standard, also where they do not say so.
+
+    Raises:
+        SourceError: No file, or one that is not GPX.
+    """
+    for path in raw_files(folder, "*.gpx"):
+        shown = path.relative_to(folder).as_posix()
+        points = list(_points(path, shown.removesuffix(".gpx")))
+        rows = pl.DataFrame(
+            points, schema=dict.fromkeys(_COLUMNS, pl.String) | {"line": pl.Int64}, orient="row"
+        )
+        rows = rows.with_columns(numbers({"lon": "lon_text", "lat": "lat_text"})).with_columns(
+            epoch_seconds(rows["time"], "UTC").alias("t")
+        )
+        rows = rows.with_columns(
+            reason=point_reason(pl.col("time")),
+            text=pl.concat_str("lat_text", "lon_text", "time", separator=" ", ignore_nulls=True),
+        )
+        good = rows.filter(pl.col("reason").is_null())
+        trips = gather_trips(good.with_columns(vehicle_id=pl.lit(None, dtype=pl.String)))
+        yield Batch(trips, unread_rows(rows, shown), rows.height, {})
+
+
+def _points(path: Path, name: str) -> Iterator[tuple[str, int, str | None, str | None, str | None]]:
+    """Yield trip id, number of the point in the file, latitude, longitude and time as written."""
+    track, segment, number = 0, 0, 0
+    root: str | None = None
+    try:
+        for event, element in ET.iterparse(path, events=("start", "end")):  # noqa: S314
+            tag = element.tag.rpartition("}")[2]
+            root = root or tag
+            if event == "start" and tag == "trk":
+                track, segment = track + 1, 0
+            elif event == "start" and tag == "trkseg":
+                segment += 1
+            elif event == "end" and tag == "trkpt":
+                number += 1
+                time = next((c.text for c in element if c.tag.rpartition("}")[2] == "time"), None)
+                place = element.get("lat"), element.get("lon")
+                yield f"{name}-{track}-{segment}", number, *place, time
+                element.clear()
+    except ET.ParseError as fault:
+        raise SourceError(f"{path}: expected GPX, found {fault}; replace the file") from fault
+    if root != "gpx":
+        raise SourceError(f"{path}: expected a <gpx> document, found <{root}>; replace the file")

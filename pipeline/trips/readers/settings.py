@@ -1,0 +1,137 @@
+"""How a city's raw trace files are to be read: the key `traces` of configs/<city>.yaml.
+
+{format: porto, kind: real, interval_s: 15, shards: 16, ...} -> PortoTraces(...)
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Positive = Annotated[int, Meta(ge=1)]
+
+
+class TraceSource(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the traces come from; copied into the city's data card.
+
+    Attributes:
+        name: Name of the data set.
+        licence: Its licence, or the terms to read before publishing anything derived.
+        attribution: The credit line or citation it asks for.
+    """
+
+    name: str
+    licence: str
+    attribution: str
+
+
+class _Traces(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the settings of every format share.
+
+    Attributes:
+        kind: `real` traces, or `simulated` on the real network; every cleaned trip says which.
+        source: Data set, licence and credit.
+        coordinate_order: `as_format` takes longitude and latitude from where the format has them;
+            `swapped` exchanges the two, for a file that was saved the wrong way round.
+        shards: Parts the trips are dealt into (by a hash of their id); memory holds one part.
+            About one per 50,000 trips. Changes the files a trip lies in, never its content.
+        block_bytes: Text held at once while reading, in bytes.
+    """
+
+    kind: Literal["real", "simulated"]
+    source: TraceSource
+    coordinate_order: Literal["as_format", "swapped"]
+    shards: Positive
+    block_bytes: Annotated[int, Meta(ge=64)]
+
+
+class PortoTraces(_Traces, frozen=True, tag_field="format", tag="porto"):
+    """Porto's train.csv; `interval_s` is the time between two points of a POLYLINE (15 s)."""
+
+    interval_s: Positive
+
+
+class CabspottingTraces(_Traces, frozen=True, tag_field="format", tag="cabspotting"):
+    """The new_<cab>.txt files of cabspotting.
+
+    Attributes:
+        flip_reports: An occupancy that lasts so many reports or fewer between two of the other
+            kind is noise and takes their value; 0 trusts every report.
+        run_gap_s: A pause longer than this, in seconds, ends an occupied run although no report
+            in between says `free`.
+    """
+
+    flip_reports: Annotated[int, Meta(ge=0)]
+    run_gap_s: Annotated[float, Meta(gt=0)]
+
+
+class TdriveTraces(_Traces, frozen=True, tag_field="format", tag="tdrive"):
+    """T-Drive's <taxi>.txt files; `time_zone` is the zone of their clock (Asia/Shanghai)."""
+
+    time_zone: str
+
+
+class GeolifeTraces(_Traces, frozen=True, tag_field="format", tag="geolife"):
+    """GeoLife's PLT files with labels.txt.
+
+    Attributes:
+        modes: Modes of transport to keep, as labels.txt words them.
+        unlabelled: What to do with users who labelled nothing: `keep` (the speed rules of
+            `cleaning` then decide) or `skip`.
+    """
+
+    modes: list[str]
+    unlabelled: Literal["keep", "skip"]
+
+
+class GpxTraces(_Traces, frozen=True, tag_field="format", tag="gpx"):
+    """GPX 1.0 and 1.1 files; a track segment is a trip. A point without a time is not read."""
+
+
+class TableColumns(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which column of a table holds what; `vehicle` may be null."""
+
+    trip: str
+    vehicle: str | None
+    time: str
+    lon: str
+    lat: str
+
+
+class TableTraces(_Traces, frozen=True, tag_field="format", tag="table"):
+    """A CSV or Parquet table with one point per row.
+
+    Attributes:
+        pattern: File names to read, such as `*.csv` or `*.parquet`.
+        columns: Which column holds what.
+        time: `epoch_s`, `epoch_ms`, or `iso` (text such as 2013-07-01T00:00:58Z, or a Parquet
+            timestamp).
+        time_zone: IANA zone of times that state none; null where every time states its own.
+    """
+
+    pattern: str
+    columns: TableColumns
+    time: Literal["epoch_s", "epoch_ms", "iso"]
+    time_zone: str | None
+
+
+class HoserTraces(_Traces, frozen=True, tag_field="format", tag="hoser"):
+    """Trips already matched to a road network, as HOSER and LibCity publish them.
+
+    Attributes:
+        trajectories: Pattern of the trajectory tables, such as `traj*.csv`.
+        roadmap: File name of the roads, such as `roadmap.geo`; roadmap.rel lies beside it.
+    """
+
+    trajectories: str
+    roadmap: str
+
+
+TracesSettings = (
+    PortoTraces
+    | CabspottingTraces
+    | TdriveTraces
+    | GeolifeTraces
+    | GpxTraces
+    | TableTraces
+    | HoserTraces
+)
