@@ -1,0 +1,316 @@
+"""A road network as immutable arrays in local metres.
+
+    Network.from_frame(edges)  <-  edge_id | u | v | length_m | speed_kph | geometry (WKB, lon/lat)
+    network.edges, network.nodes  ->  36956, 18553
+
+Each row is one driving direction; a two-way street is two rows with mirrored geometry, and a street
+stored once is a one-way street. Nodes are renumbered along a space-filling curve, so that nodes near
+each other on the ground are near each other in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from pipeline.errors import ContractError
+from pipeline.trips.matching.candidates import F64, Grid, fill_cells
+from pipeline.trips.matching.search import F32, I32, Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CELL_M = 100.0
+_MOST_CELLS = 4_000_000
+COLUMNS = ("edge_id", "u", "v", "length_m", "speed_kph", "geometry")
+U64 = npt.NDArray[np.uint64]
+
+
+class Network:
+    """The roads a trace can be matched to; read-only and shared by all threads."""
+
+    def __init__(
+        self, edge_ids: pl.Series, graph: Graph, grid: Grid, projection: LocalMetres
+    ) -> None:
+        """Wrap built arrays; use `from_frame`."""
+        self.edge_ids = edge_ids
+        self.graph = graph
+        self.grid = grid
+        self.projection = projection
+        self.content_hash = _digest((*graph, *grid))
+
+    @property
+    def edges(self) -> int:
+        """Number of directed edges."""
+        return len(self.graph.u)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.graph.out_start) - 1
+
+    @classmethod
+    def from_frame(cls, edges: pl.DataFrame) -> Network:
+        """Build the network of a table of directed edges.
+
+        Args:
+            edges: Columns `edge_id` (any type, unique), `u`, `v` (node ids), `length_m` (null = from
+                the geometry), `speed_kph` (null = mean of the others) and `geometry` (WKB line
+                strings, lon/lat, in driving direction).
+
+        Raises:
+            ContractError: A column is missing or has the wrong type, an id is null or twice there,
+                a geometry is no line in lon/lat, or a length or speed is not a positive number.
+        """
+        _check_columns(edges)
+        lonlat, of_edge = _coordinates(edges)
+        projection = LocalMetres(lonlat)
+        x, y = projection.to_metres(lonlat[:, 0], lonlat[:, 1])
+        u, v = _node_indices(edges, x, y, of_edge)
+        drawn, pieces = _pieces(x, y, of_edge, edges.height)
+        length = _lengths(edges, drawn)
+        graph = _graph(u, v, length, _weights(edges, length), _twins(u, v, lonlat, of_edge))
+        return cls(edges["edge_id"], graph, _grid(graph, drawn, pieces), projection)
+
+
+class LocalMetres:
+    """UTM metres of the zone at the centre of the network, and the box in which they hold."""
+
+    def __init__(self, lonlat: F64) -> None:
+        """Choose the zone from the centre of the coordinates (n, 2) in degrees."""
+        from pyproj import Transformer
+
+        self.west, self.south = (float(c) for c in lonlat.min(axis=0))
+        self.east, self.north = (float(c) for c in lonlat.max(axis=0))
+        lon, lat = (self.west + self.east) / 2, (self.south + self.north) / 2
+        zone = min(60, max(1, int((lon + 180) // 6) + 1))
+        self.epsg = (32600 if lat >= 0 else 32700) + zone
+        self._transformer = Transformer.from_crs(4326, self.epsg, always_xy=True)
+
+    def to_metres(self, lon: F64, lat: F64) -> tuple[F64, F64]:
+        """Return easting and northing in metres."""
+        x, y = self._transformer.transform(lon, lat)
+        return np.asarray(x, np.float64), np.asarray(y, np.float64)
+
+    def near_box(self, lon: F64, lat: F64, margin_m: float) -> npt.NDArray[np.bool_]:
+        """Tell which points lie in the network's box widened by a margin (False for NaN)."""
+        up = margin_m / 110_000
+        side = up / max(0.01, float(np.cos(np.radians(max(abs(self.south), abs(self.north))))))
+        return np.asarray(
+            (lon >= self.west - side)
+            & (lon <= self.east + side)
+            & (lat >= self.south - up)
+            & (lat <= self.north + up)
+        )
+
+
+def _check_columns(edges: pl.DataFrame) -> None:
+    missing = [name for name in COLUMNS if name not in edges.columns]
+    if missing:
+        raise ContractError(
+            f"network: columns {missing} are missing, expected {list(COLUMNS)}, "
+            f"found {edges.columns}"
+        )
+    if edges.height == 0:
+        raise ContractError("network: no edges, expected at least one row")
+    for name in ("length_m", "speed_kph"):
+        if not (edges[name].dtype.is_numeric() or edges[name].dtype == pl.Null):
+            raise ContractError(f"network: {name} is {edges[name].dtype}, expected numbers")
+    if edges["geometry"].dtype != pl.Binary:
+        raise ContractError(f"network: geometry is {edges['geometry'].dtype}, expected WKB bytes")
+    for name in ("edge_id", "u", "v", "geometry"):
+        if edges[name].null_count():
+            raise ContractError(f"network: {edges[name].null_count()} rows have no {name}")
+    if edges["edge_id"].n_unique() != edges.height:
+        twice = edges["edge_id"].filter(edges["edge_id"].is_duplicated())[0]
+        raise ContractError(f"network: edge_id {twice!r} is there more than once, expected unique")
+    if edges["u"].dtype != edges["v"].dtype:
+        raise ContractError(
+            f"network: u is {edges['u'].dtype} and v is {edges['v'].dtype}, expected one type"
+        )
+
+
+def _coordinates(edges: pl.DataFrame) -> tuple[F64, npt.NDArray[np.int64]]:
+    """Return all vertices (n, 2) in degrees and the row each belongs to."""
+    import shapely
+
+    try:
+        lines: Any = shapely.from_wkb(edges["geometry"].to_numpy())
+    except shapely.errors.GEOSException as fault:
+        raise ContractError(f"network: geometry is not WKB: {fault}") from fault
+    wrong = np.flatnonzero(shapely.get_type_id(lines) != 1)
+    if len(wrong):
+        raise ContractError(
+            f"network: geometry of edge {edges['edge_id'][int(wrong[0])]!r} is a "
+            f"{lines[wrong[0]].geom_type}, expected LineString"
+        )
+    lonlat, of_edge = shapely.get_coordinates(lines, return_index=True)
+    count = np.bincount(of_edge, minlength=edges.height)
+    if (count < 2).any():
+        raise ContractError(
+            f"network: geometry of edge {edges['edge_id'][int(np.argmin(count))]!r} has "
+            f"{count.min()} points, expected at least 2"
+        )
+    sound = np.isfinite(lonlat).all(axis=1) & (abs(lonlat) <= (180, 90)).all(axis=1)
+    if not sound.all():
+        found = lonlat[np.argmin(sound)].tolist()
+        raise ContractError(
+            f"network: coordinate {found} is not lon/lat in degrees; is the network in metres, or "
+            "are lon and lat swapped? Expected lon -180..180, lat -90..90"
+        )
+    return lonlat, of_edge
+
+
+def _node_indices(
+    edges: pl.DataFrame, x: F64, y: F64, of_edge: npt.NDArray[np.int64]
+) -> tuple[I32, I32]:
+    """Return u and v as indices of nodes along a space-filling curve."""
+    ids = pl.concat([edges["u"], edges["v"].alias("u")])
+    rank = ids.rank("dense").to_numpy().astype(np.int64) - 1
+    begins = np.searchsorted(of_edge, np.arange(edges.height))
+    ends = np.searchsorted(of_edge, np.arange(edges.height), side="right") - 1
+    ends_of_edges = np.concatenate([begins, ends])
+    where = np.zeros(rank.max() + 1, np.int64)
+    where[rank[::-1]] = ends_of_edges[::-1]
+    code = _morton(x[where] - x.min(), y[where] - y.min())
+    place = np.empty(len(where), np.int32)
+    place[np.argsort(code, kind="stable")] = np.arange(len(where), dtype=np.int32)
+    return place[rank[: edges.height]], place[rank[edges.height :]]
+
+
+def _morton(x: F64, y: F64) -> U64:
+    """Interleave the bits of 50 m cell numbers (16 bits each: networks up to 3,000 km)."""
+
+    def spread(value: F64) -> U64:
+        bits = np.minimum(value / 50, 65535).astype(np.uint64)
+        for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+            bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+        return bits
+
+    return spread(x) | (spread(y) << np.uint64(1))
+
+
+def _pieces(
+    x: F64, y: F64, of_edge: npt.NDArray[np.int64], edges: int
+) -> tuple[F64, tuple[F64, F64, F64, F64, npt.NDArray[np.int64], F64]]:
+    """Return the drawn length of each edge, and all pieces with edge and metres before them."""
+    inner = np.flatnonzero(of_edge[1:] == of_edge[:-1])
+    ax, ay, bx, by = x[inner], y[inner], x[inner + 1], y[inner + 1]
+    edge = of_edge[inner]
+    span = np.hypot(bx - ax, by - ay)
+    drawn = np.bincount(edge, weights=span, minlength=edges)
+    before = np.concatenate([[0.0], np.cumsum(span)[:-1]])
+    first = np.searchsorted(edge, np.arange(edges))
+    return drawn, (ax, ay, bx, by, edge, before - before[first][edge])
+
+
+def _lengths(edges: pl.DataFrame, drawn: F64) -> F64:
+    given = edges["length_m"].cast(pl.Float64).to_numpy()
+    missing = edges["length_m"].is_null().to_numpy()
+    wrong = np.flatnonzero(~missing & ~(np.isfinite(given) & (given >= 0)))
+    if len(wrong):
+        at = int(wrong[0])
+        raise ContractError(
+            f"network: length_m of edge {edges['edge_id'][at]!r} is {given[at]}, "
+            "expected metres >= 0 or null"
+        )
+    return np.where(missing, drawn, given)
+
+
+def _weights(edges: pl.DataFrame, length: F64) -> F64:
+    """Return travel time as metres at the mean speed, which keeps bounds in familiar units."""
+    speed = edges["speed_kph"].cast(pl.Float64).to_numpy()
+    known = edges["speed_kph"].is_not_null().to_numpy()
+    wrong = np.flatnonzero(known & ~(np.isfinite(speed) & (speed > 0)))
+    if len(wrong):
+        at = int(wrong[0])
+        raise ContractError(
+            f"network: speed_kph of edge {edges['edge_id'][at]!r} is {speed[at]}, "
+            "expected a speed > 0 or null"
+        )
+    time = np.sum(length[known] / speed[known])
+    if not time > 0:
+        return length
+    mean = np.sum(length[known]) / time
+    return length * np.where(known, mean / np.where(known, speed, 1.0), 1.0)
+
+
+def _twins(u: I32, v: I32, lonlat: F64, of_edge: npt.NDArray[np.int64]) -> I32:
+    """Return for each edge the one with mirrored geometry, -1 for none.
+
+    Geometry decides, not the node pair: the two carriageways of a dual road that share both ends
+    are different streets.
+    """
+    ahead, backward = _line_hashes(lonlat, of_edge)
+    twin = np.full(len(u), -1, np.int32)
+    waiting: dict[tuple[int, int, int, int], list[int]] = {}
+    keys = zip(u.tolist(), v.tolist(), ahead.tolist(), backward.tolist(), strict=True)
+    for edge, (tail, head, there, back) in enumerate(keys):
+        partners = waiting.get((head, tail, back, there))
+        if partners:
+            other = partners.pop()
+            twin[edge] = other
+            twin[other] = edge
+        else:
+            waiting.setdefault((tail, head, there, back), []).append(edge)
+    return twin
+
+
+def _line_hashes(lonlat: F64, of_edge: npt.NDArray[np.int64]) -> tuple[U64, U64]:
+    """Return a hash of each line's vertices (to 1e-7 degrees) in order and in reverse order."""
+    grid = np.round(lonlat * 1e7).astype(np.int64).view(np.uint64)
+    mixed = grid[:, 0] * np.uint64(0x9E3779B97F4A7C15) ^ grid[:, 1] * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= mixed >> np.uint64(29)
+    first = np.searchsorted(of_edge, np.arange(of_edge[-1] + 1))
+    count = np.bincount(of_edge)
+    place = np.arange(len(of_edge)) - first[of_edge]
+    powers = np.cumprod(np.full(count.max(), 0xD6E8FEB86659FD93, np.uint64))
+    ahead = np.add.reduceat(mixed * powers[place], first)
+    backward = np.add.reduceat(mixed * powers[count[of_edge] - 1 - place], first)
+    return ahead, backward
+
+
+def _graph(u: I32, v: I32, length: F64, weight: F64, twin: I32) -> Graph:
+    nodes = int(max(u.max(), v.max())) + 1
+    order = np.argsort(u, kind="stable").astype(np.int32)
+    starts = np.zeros(nodes + 1, np.int32)
+    np.cumsum(np.bincount(u, minlength=nodes), out=starts[1:])
+    return Graph(u, v, length.astype(np.float32), weight.astype(np.float32), twin, starts, order)
+
+
+def _grid(
+    graph: Graph,
+    drawn: F64,
+    pieces: tuple[F64, F64, F64, F64, npt.NDArray[np.int64], F64],
+) -> Grid:
+    edge = pieces[4]
+    edges = len(graph.u)
+    owner = (graph.twin < 0) | (graph.twin > np.arange(edges))
+    kept = owner[edge]
+    ax, ay, bx, by, edge, along = (column[kept] for column in pieces)
+    x0 = float(min(ax.min(), bx.min()))
+    y0 = float(min(ay.min(), by.min()))
+    width, height = max(ax.max(), bx.max()) - x0, max(ay.max(), by.max()) - y0
+    # A country has larger cells, so that the grid never outgrows the roads.
+    cell = max(CELL_M, float(np.sqrt(width * height / _MOST_CELLS)))
+    columns, rows = int(width / cell) + 1, int(height / cell) + 1
+    starts, flat = fill_cells((ax, ay, bx, by), x0, y0, cell, columns, rows)
+    piece_start = np.searchsorted(edge, np.arange(edges + 1)).astype(np.int32)
+    scale: F32 = np.where(drawn > 0, graph.length / np.where(drawn > 0, drawn, 1), 0).astype(
+        np.float32
+    )
+    return Grid(
+        ax, ay, bx, by, edge.astype(np.int32), along.astype(np.float32), piece_start, scale,
+        starts, flat, x0, y0, cell, columns, rows,
+    )  # fmt: skip
+
+
+def _digest(parts: Sequence[Any]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

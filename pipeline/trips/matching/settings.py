@@ -1,0 +1,115 @@
+"""The knobs of the matcher, as one frozen section without defaults.
+
+    MatchSettings(radius_m=100.0, segments=16, ...)  <-  the section `match:` of params.yaml
+
+The constants follow Newson and Krumm (2009) with route distances; the reasons for each are in the
+comments of params.yaml.
+"""
+
+from typing import Annotated, NamedTuple
+
+import msgspec
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All settings of one matching run; every cost is a negative log likelihood (nats)."""
+
+    radius_m: Positive
+    """Roads further from a fix than this are no candidates (metres)."""
+    segments: Annotated[int, msgspec.Meta(ge=1, le=64)]
+    """Nearest streets kept for each fix; a two-way street counts once and gives two candidates."""
+    sigma_factor: Positive
+    """GPS noise of a trace = this x the median distance of its fixes to the nearest road."""
+    sigma_min_m: Positive
+    """Lower bound of the noise of a trace (metres)."""
+    sigma_max_m: Positive
+    """Upper bound of the noise of a trace (metres)."""
+    sigma_few_m: Positive
+    """Noise taken for a trace with fewer than five fixes near a road (metres)."""
+    beta_min_m: Positive
+    """Smallest scale of the cost |route - straight line| / beta (metres)."""
+    beta_mps: NotNegative
+    """Beta grows by this many metres for each second between two fixes."""
+    u_turn_cost: NotNegative
+    """Cost of turning round on the spot, at a node or within a street."""
+    back_m: NotNegative
+    """A step back along one road up to this long counts as standing (metres)."""
+    standing_m: NotNegative
+    """Fixes closer than this to the last kept fix are no evidence of their own (metres)."""
+    speed_mps: Positive
+    """Routes longer than this speed allows cost extra (metres per second)."""
+    speed_slack_m: Positive
+    """Length of excess route that costs one unit (metres)."""
+    jump_mps: Positive
+    """Two fixes further apart than this speed allows are never joined (metres per second)."""
+    gap_s: Positive
+    """Two fixes further apart in time than this are never joined (seconds)."""
+    detour_factor: Annotated[float, msgspec.Meta(ge=1)]
+    """A route longer than this x straight line + detour_m is never taken."""
+    detour_m: NotNegative
+    """See detour_factor (metres)."""
+    skip_cost: NotNegative
+    """Cost of leaving one fix out as an outlier."""
+    skip_run: Annotated[int, msgspec.Meta(ge=0, le=8)]
+    """Longest run of neighbouring fixes that may be left out."""
+    break_cost: NotNegative
+    """Cost of ending a part and starting another."""
+    beam: Positive
+    """States dearer than the best by more than this are not extended."""
+    part_fixes: Annotated[int, msgspec.Meta(ge=1)]
+    """Parts with fewer fixes than this are left out (reason `too_short`)."""
+    part_cost: Positive
+    """Parts with a mean cost per fix above this are left out (reason `low_likelihood`)."""
+    table_bound_m: NotNegative
+    """Reach of the shortest-path table (metres at the mean speed of the network); 0 = no table."""
+    table_max_mb: Positive
+    """Memory the table may take; a larger one is built with a smaller reach (MiB)."""
+    search_sources: Annotated[int, msgspec.Meta(ge=0)]
+    """Searches beyond the table for each step between two fixes."""
+    search_max_m: Positive
+    """No search beyond the table reaches further than this (metres at mean speed)."""
+    chunk_points: Annotated[int, msgspec.Meta(ge=1)]
+    """Points that one thread takes at a time; no effect on the result."""
+
+
+class Costs(NamedTuple):
+    """The settings the compiled code reads, with fixed types."""
+
+    radius_m: float
+    segments: int
+    sigma_factor: float
+    sigma_min_m: float
+    sigma_max_m: float
+    sigma_few_m: float
+    beta_min_m: float
+    beta_mps: float
+    u_turn_cost: float
+    back_m: float
+    standing_m: float
+    speed_mps: float
+    speed_slack_m: float
+    jump_mps: float
+    gap_s: float
+    detour_factor: float
+    detour_m: float
+    skip_cost: float
+    skip_run: int
+    break_cost: float
+    beam: float
+    part_fixes: int
+    part_cost: float
+    search_sources: int
+    search_max_m: float
+
+
+def costs_of(settings: MatchSettings) -> Costs:
+    """Return the settings as the tuple the compiled code takes, each value cast to its type."""
+    whole = {"segments", "skip_run", "part_fixes", "search_sources"}
+    values = {
+        name: int(getattr(settings, name)) if name in whole else float(getattr(settings, name))
+        for name in Costs._fields
+    }
+    return Costs(**values)  # type: ignore[arg-type]
