@@ -76,6 +76,27 @@ ARTIFACTS = _index(
             "trip_id",
         ),
         Artifact("phased", "phased", "shards", "phased_trip", "one trip in phases", "trip_id"),
+        # ---- what did not -----------------------------------------------------------------------
+        *(
+            Artifact(
+                f"{stage}_rejected",
+                f"rejected/{stage}.parquet",
+                "table",
+                "rejection",
+                "one rejected item",
+                "item_id",
+            )
+            for stage in ("ingest", "match", "compress")
+        ),
+        Artifact(
+            "ledger", "ledger.parquet", "table", "ledger_entry", "one raw trip", "raw_trip_id"
+        ),
+        # ---- numbers in git ---------------------------------------------------------------------
+        Artifact("metrics", "metrics.json", "json", "metrics", "one city", "city", "metric"),
+        Artifact(
+            "phases_plot", "plots/phases_per_trip.csv", "file", None, "one phase count", "-", "plot"
+        ),
+        Artifact("loss_plot", "plots/loss.csv", "file", None, "one reason", "-", "plot"),
     )
 )
 

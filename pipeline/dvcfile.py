@@ -9,11 +9,13 @@ mending a message does not rerun a city.
 """
 
 import ast
+import difflib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pipeline.artifacts import ARTIFACTS, Artifact
+from pipeline.errors import ContractError
 from pipeline.schemas import SCHEMA_DIR
 from pipeline.stages import STAGES, Stage
 
@@ -34,6 +36,35 @@ def render() -> str:
 
     document = {"stages": {stage.name: _foreach(stage) for stage in STAGES}}
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
+
+
+def write_dvcfile(root: Path) -> None:
+    """Write dvc.yaml at the root of the project."""
+    (root / "dvc.yaml").write_text(render(), encoding="utf-8")
+
+
+def check_dvcfile(root: Path) -> None:
+    """Raise ContractError with the difference when the committed dvc.yaml is stale."""
+    file = root / "dvc.yaml"
+    committed = file.read_text("utf-8") if file.exists() else ""
+    expected = render()
+    if committed != expected:
+        difference = "\n".join(
+            difflib.unified_diff(
+                committed.splitlines(),
+                expected.splitlines(),
+                "dvc.yaml",
+                "stage table",
+                "",
+                "",
+                1,
+                "",
+            )
+        )
+        raise ContractError(
+            f"dvc.yaml: expected what pipeline/stages.py renders, found another text; run"
+            f" `python -m pipeline dvc`\n{difference}"
+        )
 
 
 def _foreach(stage: Stage) -> dict[str, Any]:

@@ -91,6 +91,18 @@ class Parameters:
         return _read_yaml(self._root, f"configs/{city}.yaml")
 
 
+def section_of(file: Path, name: str, kind: Any) -> Any:
+    """Return one section of any YAML file, for a command that runs outside a project.
+
+    Raises:
+        ParameterError: As `Parameters.section`.
+    """
+    shared = _read_yaml(file.parent, file.name)
+    if name not in shared:
+        raise _missing(str(file), name, shared)
+    return _convert(shared[name], kind, f"{file.name}: {name}")
+
+
 def _missing(file: str, key: str, found: dict[str, Any]) -> ParameterError:
     return ParameterError(
         f"{file}: {key}: expected this key, found only {', '.join(map(str, found))}; add it (the"

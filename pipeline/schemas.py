@@ -77,7 +77,9 @@ def describe_fault(name: str, record: object) -> str:
         f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
     )
     rule = "/".join(str(part) for part in error.absolute_schema_path)
-    message = error.message if len(error.message) < 300 else error.message[:300] + " ..."
+    message = error.message
+    if len(message) > 300:  # it quotes the whole value; what is wrong with it stands at the end
+        message = f"{message[:140]} ... {message[-140:]}"
     return f"{path}: {message} (schemas/{name}.schema.json#/{rule})"
 
 

@@ -14,7 +14,7 @@ asks for it), so DVC reruns it for those values and for no others.
 
 from typing import NamedTuple
 
-from pipeline.artifacts import Artifact
+from pipeline.artifacts import ARTIFACTS, Artifact
 
 
 class Stage(NamedTuple):
@@ -44,14 +44,7 @@ class Stage(NamedTuple):
 
     def rejections(self) -> Artifact:
         """Return the artifact that holds what this stage rejected."""
-        return Artifact(
-            f"{self.name}_rejected",
-            f"rejected/{self.name}.parquet",
-            "table",
-            "rejection",
-            "one rejected item",
-            "item_id",
-        )
+        return ARTIFACTS[f"{self.name}_rejected"]
 
 
 STAGES: tuple[Stage, ...] = ()

@@ -1,0 +1,242 @@
+"""The one command line: run a stage, check a city, look at a trip, validate files.
+
+    python -m pipeline show monaco 1213084687_12
+    python -m pipeline check porto
+
+A fault of the set-up ends in one line on standard error and exit code 1; anything else keeps its
+traceback, because it is our mistake and not the user's.
+"""
+
+import argparse
+import errno
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import PipelineError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EPILOG = """\
+typical use:
+  make repro                                   rebuild everything that changed (dvc repro)
+  python -m pipeline check porto               what is missing before a new city can run
+  python -m pipeline show monaco TRIP --page trip.html
+  python -m pipeline validate data/monaco      hold files against their schemas
+  python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Parse the command line, run one command, and return the exit code."""
+    arguments = _parser().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    try:
+        return command(arguments)
+    except PipelineError as fault:
+        print(f"error: {fault}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("error: interrupted; nothing half-written is left, run it again", file=sys.stderr)
+        return 130
+    except OSError as fault:
+        if fault.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS}:
+            raise
+        where = f"{fault.filename}: " if fault.filename else ""
+        print(
+            f"error: {where}expected to write, found '{fault.strerror}'; nothing half-written is"
+            " left; free space or mend permissions and run it again",
+            file=sys.stderr,
+        )
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline",
+        description="Build language-trajectory benchmarks: raw GPS in, validated phases out.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (_add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match):
+        add(commands)
+    return parser
+
+
+_Commands = argparse._SubParsersAction
+
+
+def _add_run(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "run",
+        help="run one stage for one city (DVC calls this; `dvc repro STAGE@CITY` is what you want)",
+        description="Run one stage for one city, whatever DVC thinks of it. `dvc repro STAGE@CITY`"
+        " runs it only when something it depends on has changed, and what comes before it.",
+    )
+    parser.add_argument("stage", metavar="STAGE", help="a row of `python -m pipeline stages`")
+    parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.set_defaults(command=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from pipeline.runner import run_stage  # noqa: PLC0415 - stage libraries load when needed
+
+    run_stage(arguments.stage, arguments.city, root=Path.cwd())
+    return 0
+
+
+def _add_stages(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("stages", help="list the journey: every stage and what it makes")
+    parser.set_defaults(command=_stages)
+
+
+def _stages(_: argparse.Namespace) -> int:
+    from pipeline.stages import STAGES  # noqa: PLC0415
+
+    for stage in STAGES:
+        print(f"{stage.name:<13} {stage.desc}")
+        print(f"{'':<13} {', '.join(stage.reads) or 'nothing'} -> {', '.join(stage.writes)}")
+    return 0
+
+
+def _add_dvc(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "dvc",
+        help="write dvc.yaml from the stage table",
+        description="Write dvc.yaml from pipeline/stages.py. With --check nothing is written: exit"
+        " code 1 and a difference when the committed file is stale.",
+    )
+    parser.add_argument("--check", action="store_true", help="only tell whether it is stale")
+    parser.set_defaults(command=_dvc)
+
+
+def _dvc(arguments: argparse.Namespace) -> int:
+    from pipeline.dvcfile import check_dvcfile, write_dvcfile  # noqa: PLC0415
+
+    if arguments.check:
+        check_dvcfile(Path.cwd())
+    else:
+        write_dvcfile(Path.cwd())
+    return 0
+
+
+def _add_check(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "check",
+        help="say what is missing or suspicious in a city before any heavy work",
+        description="Look at a city's parameters, raw files and, where they exist already, roads,"
+        " places and traces, and list what is missing or suspicious: bounding box, time zone,"
+        " swapped coordinates, unnamed roads, POIs per cell, points near a road, sizes. Exit code 1"
+        " when something would stop or spoil the run.",
+    )
+    parser.add_argument("city", metavar="CITY", help="name of configs/CITY.yaml")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(command=_check)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from pipeline.check import check_city, print_findings  # noqa: PLC0415
+
+    findings = check_city(arguments.city, root=Path.cwd())
+    print_findings(findings, as_json=arguments.json)
+    return int(any(finding.level == "error" for finding in findings))
+
+
+def _add_show(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "show",
+        help="print one trip's life: raw points, cleaning, matched segments, phases",
+        description="Print one trip's life from raw points to phases. TRIP_ID may be the id of the"
+        " raw, the cleaned or the matched trip. With --page, also write one self-contained HTML"
+        " map of it that opens without a network.",
+    )
+    parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.add_argument("trip_id", metavar="TRIP_ID", help="id of a raw, cleaned or matched trip")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write a map to FILE (.html)")
+    parser.add_argument("--json", action="store_true", help="print the life as JSON")
+    parser.add_argument("--all", action="store_true", help="do not shorten long lists")
+    parser.set_defaults(command=_show)
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from pipeline.show import show  # noqa: PLC0415
+
+    show(
+        Path.cwd(),
+        arguments.city,
+        arguments.trip_id,
+        page=arguments.page,
+        as_json=arguments.json,
+        all_rows=arguments.all,
+    )
+    return 0
+
+
+def _add_validate(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "validate",
+        help="hold data files against their schemas, from outside",
+        description="Check every record of the named files. An artifact's schema is known from its"
+        " place under data/CITY/; for any other .parquet, .json or .jsonl file name it with"
+        " --schema. Prints one line per file; exit code 1 at the first fault.",
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a file or a folder")
+    parser.add_argument("--schema", metavar="NAME", help="schema name, such as `phased_trip`")
+    parser.set_defaults(command=_validate)
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from pipeline.validate import validate_paths  # noqa: PLC0415
+
+    for line in validate_paths(arguments.paths, schema=arguments.schema, root=Path.cwd()):
+        print(line)
+    return 0
+
+
+def _add_match(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "match-file",
+        help="match anybody's GPS points to anybody's road network, without a project",
+        description="Match points to a network. NETWORK: edge_id, u, v, length_m, speed_kph (may be"
+        " null), geometry (WKB, lon/lat, in driving direction; a two-way street is two rows)."
+        " POINTS: trace_id, t (seconds), lon, lat. Writes path.parquet, points.parquet and"
+        " trips.parquet to DIR.",
+    )
+    parser.add_argument("--network", type=Path, required=True, metavar="NET.parquet")
+    parser.add_argument("--points", type=Path, required=True, metavar="POINTS.parquet")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--workers", type=int, default=0, metavar="N", help="threads; 0 (the default) = all cores"
+    )
+    parser.add_argument(
+        "--params",
+        type=Path,
+        metavar="FILE",
+        help="YAML file whose section `match:` is used (the default is this project's params.yaml)",
+    )
+    parser.set_defaults(command=_match_file)
+
+
+def _match_file(arguments: argparse.Namespace) -> int:
+    from pipeline.params import section_of  # noqa: PLC0415
+    from pipeline.trips.matching.match_file import match_file  # noqa: PLC0415
+    from pipeline.trips.matching.settings import MatchSettings  # noqa: PLC0415
+
+    if arguments.workers < 0:
+        raise SourceError(
+            f"--workers: expected 0 or more, found {arguments.workers}; 0 = all cores"
+        )
+    file = arguments.params or Path(__file__).resolve().parent.parent / "params.yaml"
+    match_file(
+        arguments.network,
+        arguments.points,
+        arguments.out,
+        settings=section_of(file, "match", MatchSettings),
+        workers=arguments.workers,
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

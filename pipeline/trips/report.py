@@ -1,0 +1,164 @@
+"""Put a city into numbers: counts, loss by reason, matching, phases; and two plots.
+
+data/<city>/metrics.json        what `dvc metrics show` prints
+data/<city>/plots/*.csv         what `dvc plots show` draws
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from pipeline.trips.ledger import STAGES_THAT_REJECT, ledger_of
+
+if TYPE_CHECKING:
+    from pipeline.store import StageIO
+
+LONG_ROUTE = 1.5  # a route this much longer than its GPS line is most likely a wrong one
+
+
+def loss_counts(rejected: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Count rejections by stage and reason, every stage present even when it refused nothing."""
+    counts = rejected.group_by("stage", "reason").len().sort("stage", "reason")
+    return {
+        stage: {row["reason"]: row["len"] for row in counts.filter(stage=stage).to_dicts()}
+        for stage in STAGES_THAT_REJECT
+    }
+
+
+def matching_figures(points: pl.DataFrame, matched: pl.DataFrame) -> dict[str, Any]:
+    """Summarise matching: shares of points and trips, distances, how drives break.
+
+    Shares are null for a city without trips.
+    """
+    by_point = points.select("status", "distance_m").explode("status", "distance_m")
+    on_route = by_point.filter(pl.col("distance_m").is_not_null())
+    status = by_point.group_by("status").len().sort("status")
+    return {
+        "points": by_point.height,
+        "points_on_route_share": _share(on_route.height, by_point.height),
+        "points_by_status": {row["status"]: row["len"] for row in status.to_dicts()},
+        "distance_m": _quantiles(on_route["distance_m"]),
+        "trips": points.height,
+        "trips_with_a_break_share": _share(
+            points.filter(pl.col("parts") > 1).height, points.height
+        ),
+        "drives": matched.height,
+        "drives_per_trip": _round(_ratio(matched.height, matched["cleaned_trip_id"].n_unique())),
+        "segments_per_drive": _quantiles(matched["edge_ids"].list.len()),
+    }
+
+
+def route_ratio_figures(cleaned: pl.DataFrame, matched: pl.DataFrame) -> dict[str, Any]:
+    """Compare the length of each unbroken drive with the line through its GPS points.
+
+    Sound ratios lie between 0.9 and 1.2; broken trips are left out, their parts share one line.
+    """
+    whole = matched.filter(pl.len().over("cleaned_trip_id") == 1)
+    points = cleaned.select("trip_id", "lon", "lat").explode("lon", "lat")
+    line = points.with_columns(step_m=_step_m()).group_by("trip_id").agg(pl.col("step_m").sum())
+    ratios = whole.join(line, left_on="cleaned_trip_id", right_on="trip_id").filter(
+        pl.col("step_m") > 0
+    )
+    ratio = ratios["route_length_m"] / ratios["step_m"]
+    return {
+        "drives": ratios.height,
+        "ratio": _quantiles(ratio),
+        "over_1_5_share": _share(int((ratio > LONG_ROUTE).sum()), ratios.height),
+    }
+
+
+def _step_m() -> pl.Expr:
+    """Return the great-circle distance from each point's predecessor in its trip, metres."""
+    lon, lat = pl.col("lon").radians(), pl.col("lat").radians()
+    dlon, dlat = (x - x.shift().over("trip_id") for x in (lon, lat))
+    half = (dlat / 2).sin() ** 2 + lat.cos() * lat.shift().over("trip_id").cos() * (
+        dlon / 2
+    ).sin() ** 2
+    return (2 * 6_371_008.8 * half.sqrt().arcsin()).fill_null(0.0)
+
+
+def phase_figures(phased: pl.DataFrame) -> dict[str, Any]:
+    """Summarise phases per trip, segments per phase, and how much of the text has substance."""
+    meta = phased["meta"].struct.unnest()
+    phases = phased.select(pl.col("phases").explode()).unnest("phases")
+    return {
+        "trips": phased.height,
+        "mean_phases_per_trip": _mean(meta["n_phases"]),
+        "phases_per_trip": _quantiles(meta["n_phases"]),
+        "mean_segments_per_trip": _mean(meta["n_rids"]),
+        "phases_with_a_road_name_share": _share(
+            phases.filter(pl.col("road_names").list.len() > 0).height, phases.height
+        ),
+        "phases_with_a_description_share": _share(
+            phases.filter(pl.col("desc") != "").height, phases.height
+        ),
+    }
+
+
+def _quantiles(values: pl.Series) -> dict[str, float | None]:
+    return {
+        f"p{percent}": _round(values.quantile(percent / 100, "linear")) for percent in (10, 50, 90)
+    }
+
+
+def _mean(values: pl.Series) -> float | None:
+    return _round(values.cast(pl.Float64).mean())
+
+
+def _round(value: object) -> float | None:
+    return round(float(value), 4) if isinstance(value, int | float) else None
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _share(part: int, whole: int) -> float | None:
+    return _round(_ratio(part, whole))
+
+
+def run(io: "StageIO", *, city: str, h3_resolution: int) -> None:
+    """Write the ledger, the metrics and the plots of a city."""
+    raw, cleaned, points = io.read("raw_trips"), io.read("cleaned"), io.read("matched_points")
+    matched, phased = io.read("matched"), io.read("phased")
+    rejected = pl.concat([io.read(f"{stage}_rejected") for stage in STAGES_THAT_REJECT])
+    ledger = ledger_of(raw, cleaned, matched, phased, rejected)
+    io.write("ledger", ledger)
+    io.write_json(
+        "metrics",
+        {
+            "city": city,
+            "traces": _trace_kind(cleaned),
+            "h3_resolution": h3_resolution,
+            "counts": {
+                "segments": io.read("roads").height,
+                "cells": io.read("cells").height,
+                "raw_trips": ledger.height,
+                "raw_points": int(raw["t"].list.len().sum()),
+                "cleaned_trips": cleaned.height,
+                "cleaned_points": int(cleaned["t"].list.len().sum()),
+                "drives": matched.height,
+                "phased_trips": phased.height,
+                "raw_trips_told": ledger.filter(state="phased").height,
+            },
+            "loss": loss_counts(rejected),
+            "matching": matching_figures(points, matched),
+            "route_over_gps": route_ratio_figures(cleaned, matched),
+            "phases": phase_figures(phased),
+        },
+    )
+    _write_plots(io, phased, rejected)
+
+
+def _trace_kind(cleaned: pl.DataFrame) -> str:
+    return "simulated" if cleaned.height and cleaned["simulated"].all() else "real"
+
+
+def _write_plots(io: "StageIO", phased: pl.DataFrame, rejected: pl.DataFrame) -> None:
+    per_trip = phased.select(n_phases=pl.col("meta").struct.field("n_phases"))
+    per_trip.group_by("n_phases").agg(trips=pl.len()).sort("n_phases").write_csv(
+        io.path("phases_plot")
+    )
+    rejected.group_by(reason=pl.concat_str("stage", "reason", separator=": ")).agg(
+        items=pl.len()
+    ).sort("reason").write_csv(io.path("loss_plot"))

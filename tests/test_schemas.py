@@ -1,0 +1,73 @@
+"""Schemas: each has a true example, and each rule a counterexample that breaks only it."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from pipeline import records
+from pipeline.artifacts import ARTIFACTS
+from pipeline.errors import ContractError
+from pipeline.schemas import check_record, schema_documents
+
+DOCUMENTS = schema_documents()
+COUNTEREXAMPLES = sorted((Path(__file__).parent / "schemas").glob("*/bad-*.json"))
+RECORDS = {
+    "rejection": records.Rejection,
+    "raw_trip": records.RawTrip,
+    "cleaned_trip": records.CleanedTrip,
+    "matched_trip": records.MatchedTrip,
+    "matched_points": records.MatchedPoints,
+    "phased_trip": records.PhasedTrip,
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_schema_is_a_valid_closed_and_described_one(name):
+    document = DOCUMENTS[name]
+    jsonschema.Draft202012Validator.check_schema(document)
+    assert document["$id"].endswith(f"/v1/{name}.schema.json")
+    assert document["additionalProperties"] is False
+    assert document["required"] == list(document["properties"])
+    assert "Unit of observation" in document["description"]
+    for key, spec in document["properties"].items():
+        assert spec.get("description") or "$ref" in spec, f"{name}.{key} has no description"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_schemas_own_example_is_valid(name):
+    examples = DOCUMENTS[name]["examples"]
+    assert examples
+    for example in examples:
+        check_record(name, example, where=f"example of {name}")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_schema_belongs_to_an_artifact(name):
+    used = {artifact.schema for artifact in ARTIFACTS.values()}
+    assert name in used
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_schema_has_counterexamples(name):
+    assert any(file.parent.name == name for file in COUNTEREXAMPLES)
+
+
+@pytest.mark.parametrize("file", COUNTEREXAMPLES, ids=lambda f: f"{f.parent.name}/{f.stem}")
+def test_a_counterexample_fails_for_the_reason_its_name_says(file):
+    case = json.loads(file.read_text("utf-8"))
+    with pytest.raises(ContractError) as fault:
+        check_record(file.parent.name, case["record"], where=file.stem)
+    assert f"{file.stem}: {case['path']}: " in str(fault.value)
+    assert case["message"] in str(fault.value)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_has_the_fields_of_its_schema_and_decodes_its_example(name):
+    document = DOCUMENTS[name]
+    assert list(RECORDS[name].__struct_fields__) == list(document["properties"])
+    for example in document["examples"]:
+        decoded = msgspec.convert(example, RECORDS[name])
+        assert msgspec.to_builtins(decoded) == example

@@ -1,0 +1,153 @@
+"""The store opens what a stage declares, validates at the door and leaves nothing half-done."""
+
+import hashlib
+from pathlib import Path
+
+import geopandas
+import polars as pl
+import pytest
+import shapely
+
+from pipeline.artifacts import ARTIFACTS
+from pipeline.errors import ContractError, SourceError
+from pipeline.schemas import schema_document
+from pipeline.stages import Stage
+from pipeline.store import StageIO, read_table, write_table
+
+COMPRESS = Stage(
+    "compress", "x:y", "", reads=("matched",), writes=("phased",), rejects=True
+)  # fmt: skip
+
+
+def example(schema: str) -> dict:
+    return schema_document(schema)["examples"][0]
+
+
+def frame_of(schema: str, *records: dict) -> pl.DataFrame:
+    return pl.DataFrame(list(records) or [example(schema)])
+
+
+def write_input(root: Path, name: str = "matched", schema: str = "matched_trip") -> None:
+    file = root / "data/toy" / ARTIFACTS[name].path / "part-00000.parquet"
+    write_table(frame_of(schema), file, ARTIFACTS[name], shown="toy")
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+    back = read_table(tmp_path / "data/toy/phased/part-00000.parquet", ARTIFACTS["phased"])
+    assert back.to_dicts() == [example("phased_trip")]
+
+
+def test_a_failing_stage_leaves_the_old_artifact_and_nothing_else(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+    before = (tmp_path / "data/toy/phased/part-00000.parquet").read_bytes()
+
+    def broken_frames():
+        yield frame_of("phased_trip").clear()
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError), StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", broken_frames())
+    assert (tmp_path / "data/toy/phased/part-00000.parquet").read_bytes() == before
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def test_what_a_killed_run_left_behind_is_removed(tmp_path):
+    stale = tmp_path / "data/toy/.writing/compress/phased/part-00009.parquet"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"half")
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+    assert [f.name for f in (tmp_path / "data/toy/phased").iterdir()] == ["part-00000.parquet"]
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def test_the_same_rows_give_the_same_bytes(tmp_path):
+    def digest(folder: str) -> str:
+        with StageIO(COMPRESS, city=folder, root=tmp_path) as io:
+            io.write_shards("phased", [frame_of("phased_trip")])
+        file = tmp_path / "data" / folder / "phased/part-00000.parquet"
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+
+    assert digest("one") == digest("two")
+
+
+def test_a_row_that_breaks_its_schema_names_file_row_id_path_and_rule(tmp_path):
+    bad = example("phased_trip") | {"trip_id": "bad"}
+    bad["phases"] = [bad["phases"][0] | {"dir": "NNW"}, bad["phases"][1]]
+    with (
+        pytest.raises(ContractError) as fault,
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.write_shards("phased", [frame_of("phased_trip", example("phased_trip"), bad)])
+    message = str(fault.value)
+    for fact in ("data/toy/phased/part-00000.parquet", "row 1", "trip_id=bad",
+                 "$.phases[0].dir", "'NNW' is not one of", "phased_trip.schema.json#"):  # fmt: skip
+        assert fact in message
+
+
+def test_an_undeclared_artifact_is_refused(tmp_path):
+    with (
+        pytest.raises(ContractError, match="reads 'roads', expected one of matched"),
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.read("roads")
+
+
+def test_a_declared_output_that_was_not_written_is_an_error(tmp_path):
+    with (
+        pytest.raises(ContractError, match="expected it to write phased"),
+        StageIO(COMPRESS, city="toy", root=tmp_path),
+    ):
+        pass
+
+
+def test_a_missing_input_says_what_to_run(tmp_path):
+    with (
+        pytest.raises(SourceError, match="dvc repro compress@toy"),
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.read("matched")
+
+
+def test_an_unreadable_input_is_one_clear_error(tmp_path):
+    write_input(tmp_path)
+    (tmp_path / "data/toy/matched/part-00000.parquet").write_bytes(b"not parquet")
+    with (
+        pytest.raises(SourceError, match="expected a Parquet file"),
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.read("matched")
+
+
+def test_rejections_are_sorted_and_written_even_when_there_are_none(tmp_path):
+    rejected = tmp_path / "data/toy/rejected/compress.parquet"
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [])
+    assert pl.read_parquet(rejected).height == 0
+    refused = pl.DataFrame(
+        {"item_id": ["b", "a"], "stage": "compress", "reason": "too_few_phases", "detail": ""}
+    )
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [])
+        io.reject(refused)
+    assert pl.read_parquet(rejected)["item_id"].to_list() == ["a", "b"]
+
+
+def test_columns_are_the_schemas_even_when_a_shard_is_empty(tmp_path):
+    file = tmp_path / "empty.parquet"
+    write_table(frame_of("phased_trip").clear(), file, ARTIFACTS["phased"], shown="toy")
+    assert pl.read_parquet_schema(file)["phases"].inner.fields[5].name == "road_names"
+
+
+def test_roads_open_in_geopandas_as_longitude_latitude(tmp_path):
+    record = example("road")
+    line = shapely.LineString([(7.42, 43.73), (7.43, 43.74)])
+    frame = pl.DataFrame([record | {"geometry": shapely.to_wkb(line)}])
+    file = tmp_path / "roads.parquet"
+    write_table(frame, file, ARTIFACTS["roads"], shown="toy")
+    opened = geopandas.read_parquet(file)
+    assert opened.crs == "OGC:CRS84"
+    assert opened.geometry[0].equals(line)
