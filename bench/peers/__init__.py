@@ -1,0 +1,1 @@
+"""One adapter a matcher: a network frame goes in once, then points in and path and points out."""
