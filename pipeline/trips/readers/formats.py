@@ -5,9 +5,7 @@ read_batches(PortoTraces(...), Path("data/porto/raw/traces")) -> batches of trip
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import polars as pl
+from typing import Any, Literal, NamedTuple
 
 from pipeline.errors import SourceError
 from pipeline.trips.readers.batch import Batch
@@ -35,10 +33,12 @@ class Reader(NamedTuple):
 
     Attributes:
         read: Yields the batches of a folder.
+        row: What one row of the format is.
         fragments: True where equal ids in two batches are parts of one trip, not two copies of it.
     """
 
     read: Callable[[Any, Path], Iterator[Batch]]
+    row: Literal["trip", "point"]
     fragments: bool
 
 
@@ -60,18 +60,18 @@ def read_batches(traces: TracesSettings, folder: Path) -> Iterator[Batch]:
         )
     for batch in reader_of(traces).read(traces, folder):
         if traces.coordinate_order == "swapped":
-            trips = batch.trips.with_columns(pl.col("lat").alias("lon"), pl.col("lon").alias("lat"))
+            trips = batch.trips.rename({"lon": "lat", "lat": "lon"}).select(batch.trips.columns)
             yield batch._replace(trips=trips)
         else:
             yield batch
 
 
 READERS: dict[type, Reader] = {
-    PortoTraces: Reader(read_porto, fragments=False),
-    CabspottingTraces: Reader(read_cabspotting, fragments=False),
-    TdriveTraces: Reader(read_tdrive, fragments=True),
-    GeolifeTraces: Reader(read_geolife, fragments=False),
-    GpxTraces: Reader(read_gpx, fragments=False),
-    TableTraces: Reader(read_table, fragments=True),
-    HoserTraces: Reader(read_hoser, fragments=False),
+    PortoTraces: Reader(read_porto, row="trip", fragments=False),
+    CabspottingTraces: Reader(read_cabspotting, row="point", fragments=False),
+    TdriveTraces: Reader(read_tdrive, row="point", fragments=True),
+    GeolifeTraces: Reader(read_geolife, row="point", fragments=False),
+    GpxTraces: Reader(read_gpx, row="point", fragments=False),
+    TableTraces: Reader(read_table, row="point", fragments=True),
+    HoserTraces: Reader(read_hoser, row="trip", fragments=False),
 }
