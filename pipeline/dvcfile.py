@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.artifacts import ARTIFACTS, Artifact
-from pipeline.errors import ContractError
+from pipeline.errors import ContractError, ParameterError
+from pipeline.params import Parameters
 from pipeline.schemas import SCHEMA_DIR
 from pipeline.stages import STAGES, Stage
 
@@ -30,24 +31,32 @@ KERNEL = frozenset(
 HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"
 
 
-def render() -> str:
-    """Return the text of dvc.yaml for the stage table."""
+def render(frozen: frozenset[str] = frozenset()) -> str:
+    """Return the text of dvc.yaml for the stage table.
+
+    Args:
+        frozen: Stages whose outputs are taken as they are, whatever changed (`frozen:` in
+            params.yaml); DVC itself cannot freeze a stage of several cities.
+    """
     import yaml  # noqa: PLC0415 - slow to import, rarely needed
 
-    document = {"stages": {stage.name: _foreach(stage) for stage in STAGES}}
+    bodies = {stage.name: _foreach(stage) for stage in STAGES}
+    for name in frozen:
+        bodies[name]["do"]["frozen"] = True
+    document = {"stages": bodies}
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
 
 
 def write_dvcfile(root: Path) -> None:
     """Write dvc.yaml at the root of the project."""
-    (root / "dvc.yaml").write_text(render(), encoding="utf-8")
+    (root / "dvc.yaml").write_text(render(_frozen(root)), encoding="utf-8")
 
 
 def check_dvcfile(root: Path) -> None:
     """Raise ContractError with the difference when the committed dvc.yaml is stale."""
     file = root / "dvc.yaml"
     committed = file.read_text("utf-8") if file.exists() else ""
-    expected = render()
+    expected = render(_frozen(root))
     if committed != expected:
         difference = "\n".join(
             difflib.unified_diff(
@@ -65,6 +74,17 @@ def check_dvcfile(root: Path) -> None:
             f"dvc.yaml: expected what pipeline/stages.py renders, found another text; run"
             f" `python -m pipeline dvc`\n{difference}"
         )
+
+
+def _frozen(root: Path) -> frozenset[str]:
+    names: frozenset[str] = Parameters(root).section("frozen", frozenset[str])
+    unknown = names - {stage.name for stage in STAGES}
+    if unknown:
+        raise ParameterError(
+            f"params.yaml: frozen: {', '.join(sorted(unknown))}: expected names of stages; run"
+            " `python -m pipeline stages` to see them"
+        )
+    return names
 
 
 def _foreach(stage: Stage) -> dict[str, Any]:

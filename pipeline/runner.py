@@ -53,7 +53,7 @@ def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str
 
 def check_keys(city: str, parameters: Parameters) -> None:
     """Refuse keys that no stage is given: a misspelt key must not be silently ignored."""
-    known = {"cities", *(name for stage in STAGES for name in stage.params)}
+    known = {"cities", "frozen", *(name for stage in STAGES for name in stage.params)}
     _refuse_unknown("params.yaml", parameters.shared_keys - known, known)
     known = {*DESCRIPTIVE_KEYS, *(name for stage in STAGES for name in stage.config)}
     _refuse_unknown(f"configs/{city}.yaml", parameters.config_keys(city) - known, known)

@@ -11,6 +11,8 @@ import polars as pl
 
 from pipeline.trips.drives import DriveSettings, drives_of, keep_good_drives
 from pipeline.trips.matching.matcher import Matcher
+from pipeline.trips.matching.network import Network
+from pipeline.trips.matching.path_table import PathTable
 from pipeline.trips.matching.settings import MatchSettings
 from pipeline.trips.prematched import adopt
 
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from pipeline.store import StageIO
 
 POINT_COLUMNS = ("edge_id", "offset_m", "distance_m", "status")
+
+
+def matcher_for(roads: pl.DataFrame, settings: MatchSettings) -> Matcher:
+    """Build a city's matcher: its network and the table of shortest paths, once for all shards."""
+    network = Network.from_frame(roads)
+    table = PathTable.build(network, bound_m=settings.table_bound_m, max_mb=settings.table_max_mb)
+    return Matcher(network, settings, table)
 
 
 def match_trips(
@@ -102,7 +111,7 @@ def _with_shares(lists: pl.DataFrame, trips: pl.DataFrame) -> pl.DataFrame:
 def run(io: "StageIO", *, match: MatchSettings, drives: DriveSettings) -> None:
     """Match every cleaned trip of a city, one shard at a time, on all cores."""
     roads = io.read("roads")
-    matcher = Matcher.for_roads(roads, match)
+    matcher = matcher_for(roads, match)
     with io.open_shards("matched") as matched, io.open_shards("matched_points") as points:
         for cleaned in io.progress(io.shards("cleaned"), None, "shard", "match"):
             trips, located, rejections = match_trips(cleaned, matcher, roads, drives)

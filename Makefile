@@ -1,0 +1,38 @@
+# make repro   set up, then rebuild everything that changed (the whole pipeline at first)
+# make test    set up, then run every check: lint, types, tests
+# make setup   only the environment
+PYTHON ?= python3.11
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: repro test setup lint types browser
+
+repro: setup
+	dvc repro
+
+test: setup browser lint types
+	pytest
+
+lint: setup
+	ruff format --check .
+	ruff check .
+
+types: setup
+	mypy
+
+setup: $(BIN)/.installed
+
+# The pins hold every package, so nothing is resolved; uv, where it is at hand, only does it faster.
+$(BIN)/.installed: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "expected Python 3.11, found " + sys.version + "; set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv .venv
+	if command -v uv >/dev/null; then uv pip install --quiet --python $(BIN)/python --no-deps -r requirements.txt; \
+	else $(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt; fi
+	touch $@
+
+# The tests open the trip pages in a real browser.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	then apt-get update -qq && apt-get install -y -qq chromium chromium-driver; \
+	else echo "the tests need chromium and chromedriver: sudo apt-get install chromium chromium-driver"; exit 1; fi; }
