@@ -1,0 +1,1 @@
+"""The whole pipeline, run for real at a reduced size."""
