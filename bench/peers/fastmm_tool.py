@@ -1,7 +1,7 @@
 """fastmm 0.3: k 8 and k 16 candidates over one table of shortest paths.
 
-Settings: radius 100 m, gps_error 50 m, reverse_tolerance 50 m, distance mode; the best of those tried
-for this kind of data. The table's bound is 3 km, or 1.5 km on networks too dense to fit in memory.
+Settings: radius 100 m, gps_error 50 m, reverse_tolerance 50 m, distance mode; the best of those
+tried for this kind of data. The table's bound is 3 km, or 1.5 km on networks too dense for memory.
 """
 
 from pathlib import Path
@@ -33,7 +33,9 @@ class FastMM:
         columns = network.select("edge_id", "u", "v", "speed_kph").iter_rows()
         for (edge_id, u, v, speed_kph), line in zip(columns, metric, strict=True):
             speed_mps = speed_kph / 3.6 if speed_kph else None
-            net.add_edge(edge_id, u, v, [tuple(p) for p in shapely.get_coordinates(line)], speed_mps)
+            net.add_edge(
+                edge_id, u, v, [tuple(p) for p in shapely.get_coordinates(line)], speed_mps
+            )
         net.finalize()
         nodes = pl.concat([network["u"], network["v"]]).n_unique()
         bound_m = 1500.0 if nodes > DENSE_NODES else 3000.0
@@ -85,9 +87,7 @@ class FastMM:
             route.point_edge[trace.first + segment.p1.trajectory_index] = edges[-1].edge_id
             for edge in edges:
                 t = edge.points[0].t if edge.points else None
-                route.add(
-                    trace.trace_id, part, edge.edge_id, None if t is None else t + trace.t[0]
-                )
+                route.add(trace.trace_id, part, edge.edge_id, None if t is None else t + trace.t[0])
         if len(route.rows) > before:
             route.begin_at(before, piece.segments[0].p0.offset_from_start_of_edge)
             route.end_at(piece.segments[-1].p1.offset_from_start_of_edge)

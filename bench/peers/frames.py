@@ -1,8 +1,8 @@
 """The frames every adapter takes and gives, and the bookkeeping all adapters share.
 
-    points  trace_id, t, lon, lat                             (in)
-    path    trace_id, part, edge_id, t_enter_s, off_from_m, off_to_m   (out, in driving order)
-    points  trace_id, i, edge_id, status                      (out; nulls where a matcher is silent)
+points  trace_id, t, lon, lat                             (in)
+path    trace_id, part, edge_id, t_enter_s, off_from_m, off_to_m   (out, in driving order)
+points  trace_id, i, edge_id, status                      (out; nulls where a matcher is silent)
 """
 
 from collections.abc import Iterator

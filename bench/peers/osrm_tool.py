@@ -5,6 +5,7 @@ is what the length of the route needs.
 """
 
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import osrm
@@ -81,7 +82,7 @@ class Osrm:
         before = len(route.rows)
         for at, leg in enumerate(matching["legs"]):
             nodes = [int(node) for node in leg["annotation"]["nodes"]]
-            edges = [self.edge_of[pair] for pair in zip(nodes[:-1], nodes[1:], strict=True)]
+            edges = [self.edge_of[pair] for pair in pairwise(nodes)]
             if not edges:
                 continue
             for place, edge in ((at, edges[0]), (at + 1, edges[-1])):
@@ -98,7 +99,7 @@ def edges_by_node_pair(ways: list[OsmWay]) -> dict[tuple[int, int], int]:
     """Return the directed edge of each pair of neighbouring nodes, in driving order."""
     edge_of: dict[tuple[int, int], int] = {}
     for way in ways:
-        for a, b in zip(way.nodes[:-1], way.nodes[1:], strict=True):
+        for a, b in pairwise(way.nodes):
             edge_of.setdefault((a, b), way.forward_edge)
             if way.backward_edge >= 0:
                 edge_of.setdefault((b, a), way.backward_edge)

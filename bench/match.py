@@ -1,0 +1,174 @@
+"""Run our matcher and its peers on the same sets, in turns on one core, and print one table.
+
+    python bench/match.py --trips 400 --rounds 3 --sets sim15,porto --peers fastmm,valhalla
+
+Speeds are points per CPU-second, frame in to frame out, median of the rounds; only ratios within
+one run mean anything. All figures also go to bench/work/match.json.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import polars as pl
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import report
+from bench.accuracy import (
+    gps_metres_on_network,
+    joint_faults,
+    plausibility_scores,
+    route_scores,
+    trip_metres,
+    truth_scores,
+)
+from bench.datasets import ROOT, WORK, Case, add_set_arguments, build_cases
+from bench.processes import UnavailableError, Process
+
+PEERS = ("fastmm", "valhalla", "osrm")
+# A matcher this slow is timed once a set: its figure is far from any decision.
+REPEATED_BELOW_S = 30.0
+
+
+def main() -> None:
+    """Compare our matcher with its peers and write the table."""
+    asked = _arguments()
+    cases = list(build_cases(tuple(asked.sets.split(",")), trips=asked.trips, pbf=asked.pbf))
+    options = {"ours": {"variants": _variants(asked)}}
+    results: dict[str, Any] = {"sets": {}, "startup": {}, "missing": {}, "scaling": {}}
+    with ExitStack() as stack:
+        processes = []
+        for tool in ("ours", *(name for name in asked.peers.split(",") if name)):
+            try:
+                processes.append(stack.enter_context(Process(tool, WORK, options.get(tool, {}))))
+            except UnavailableError as fault:
+                results["missing"][tool] = str(fault)
+        for name, group in _by_set(cases):
+            _run_set(name, group, processes, asked, results)
+    (WORK / "match.json").write_text(json.dumps(results, indent=1))
+    print(report.render(results))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    add_set_arguments(parser)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--peers", default=",".join(PEERS), help="empty for ours alone")
+    parser.add_argument("--core", type=int, default=0, help="core the matchers run on, in turns")
+    parser.add_argument("--params", type=Path, default=ROOT / "params.yaml")
+    parser.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="our matcher once more, with the section `match:` of FILE laid over that of --params",
+    )
+    return parser.parse_args()
+
+
+def _variants(asked: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    section = yaml.safe_load(asked.params.read_text())["match"]
+    variants = {"ours": section}
+    for pair in asked.variant:
+        name, _, file = pair.partition("=")
+        variants[name] = section | yaml.safe_load(Path(file).read_text())["match"]
+    return variants
+
+
+def _by_set(cases: list[Case]) -> Iterator[tuple[str, list[Case]]]:
+    for name in dict.fromkeys(case.set_name for case in cases):
+        yield name, [case for case in cases if case.set_name == name]
+
+
+def _run_set(
+    name: str,
+    cases: list[Case],
+    processes: list[Process],
+    asked: argparse.Namespace,
+    results: dict[str, Any],
+) -> None:
+    """Match all cases of a set in interleaved rounds, then score what the first round gave."""
+    cost: dict[str, list[list[float]]] = {}
+    for case in cases:
+        for process in processes:
+            process.load(case, (asked.core,))
+            results["startup"].setdefault(case.network.parent.name, {})[process.tool] = (
+                process.startup
+            )
+        taken: dict[str, list[float]] = {}
+        for turn in range(asked.rounds):
+            for process in processes:
+                for variant in process.variants:
+                    label = _label(process.tool, variant)
+                    if turn and taken[label][0] > REPEATED_BELOW_S:
+                        continue
+                    out = None if turn else _output(case, label)
+                    told = process.match(case, variant, cores=(asked.core,), out=out)
+                    taken.setdefault(label, []).append(told["cpu_s"])
+        for label, seconds in taken.items():
+            cost.setdefault(label, []).append(seconds)
+    points = sum(len(case.points()) for case in cases)
+    results["sets"][name] = {
+        label: {
+            "points": points,
+            "rounds": min(map(len, per_case)),
+            "points_per_cpu_s": points / sum(median(seconds) for seconds in per_case),
+        }
+        | _scores(cases, label)
+        for label, per_case in cost.items()
+    }
+    if name == "sim15":
+        results["scaling"] = _scaling(cases[0], processes[0], asked.rounds)
+    print(report.set_table(name, results["sets"][name]), flush=True)
+
+
+def _label(tool: str, variant: str) -> str:
+    return variant if tool == "ours" else f"{tool} {variant}"
+
+
+def _output(case: Case, label: str) -> Path:
+    return case.folder / "matched" / label.replace(" ", "-")
+
+
+def _scores(cases: list[Case], label: str) -> dict[str, Any]:
+    """Score one matcher on a set; the metres of several networks are pooled."""
+    results = [_result(case, label) for case in cases]
+    if not cases[0].truth():
+        network = pl.read_parquet(cases[0].network)
+        gps_m = gps_metres_on_network(cases[0].points(), network)
+        return plausibility_scores(gps_m, *results[0], network)
+    if len(cases) == 1:
+        return truth_scores(cases[0].truth(), *results[0], pl.read_parquet(cases[0].network))
+    metres, parts, faults = [], 0, []
+    for case, (path, _) in zip(cases, results, strict=True):
+        network = pl.read_parquet(case.network)
+        metres.append(trip_metres(case.truth()["path"], path, network))
+        parts += path.select(pl.struct("trace_id", "part").n_unique()).item()
+        faults.append(joint_faults(path, network))
+    pooled = {key: sum(fault[key] for fault in faults) for key in faults[0]}
+    return route_scores(pl.concat(metres)) | {"parts_per_trip": parts / len(cases)} | pooled
+
+
+def _result(case: Case, label: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    folder = _output(case, label)
+    return pl.read_parquet(folder / "path.parquet"), pl.read_parquet(folder / "points.parquet")
+
+
+def _scaling(case: Case, ours: Process, rounds: int) -> dict[str, float]:
+    """Return wall seconds of our matcher with one worker and with two, medians of rounds."""
+    one, two = [], []
+    for _ in range(max(rounds, 3)):
+        one.append(ours.match(case, ours.variants[0], cores=(0,))["wall_s"])
+        two.append(ours.match(case, ours.variants[0], cores=(0, 1))["wall_s"])
+    return {"wall_s_1": median(one), "wall_s_2": median(two), "gain": median(one) / median(two)}
+
+
+if __name__ == "__main__":
+    main()
