@@ -30,7 +30,7 @@ from bench.accuracy import (
     truth_scores,
 )
 from bench.datasets import ROOT, WORK, Case, add_set_arguments, build_cases
-from bench.processes import UnavailableError, Process
+from bench.processes import Process, UnavailableError
 
 PEERS = ("fastmm", "valhalla", "osrm")
 # A matcher this slow is timed once a set: its figure is far from any decision.

@@ -82,7 +82,8 @@ class Osrm:
         before = len(route.rows)
         for at, leg in enumerate(matching["legs"]):
             nodes = [int(node) for node in leg["annotation"]["nodes"]]
-            edges = [self.edge_of[pair] for pair in pairwise(nodes)]
+            # A car that stands gives a leg from a node to itself.
+            edges = [self.edge_of[a, b] for a, b in pairwise(nodes) if a != b]
             if not edges:
                 continue
             for place, edge in ((at, edges[0]), (at + 1, edges[-1])):
