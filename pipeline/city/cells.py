@@ -18,7 +18,7 @@ import pyarrow as pa
 from pipeline.city.categories import COMMERCIAL, OTHER_GROUP, PUBLIC_FACILITIES, category_group
 from pipeline.city.cover import cover_segments, road_cells
 from pipeline.city.description import commonest_words, describe_cell, facility_words
-from pipeline.city.geotags import GEO_TAGS, GeoTagClassifier, GeoTagRules, GeoTags, tag_cells
+from pipeline.city.geotag import GEO_TAGS, GeoTagClassifier, GeoTagRules, GeoTags, tag_cells
 from pipeline.city.hexgrid import cell_name, cells_at, centre, neighbours
 from pipeline.city.projection import Floats, UtmPlane
 from pipeline.city.sources import BBox
@@ -265,11 +265,8 @@ def _row(
     }
 
 
-def run(
-    io: Any, *, city: str, bbox: BBox, h3_resolution: int, cells: CellsSettings, seed: int
-) -> None:
+def run(io: Any, *, bbox: BBox, h3_resolution: int, cells: CellsSettings, seed: int) -> None:
     """Read roads and context, write road_cells, cells and the geo-tags' metrics."""
-    del city
     context = {kind: io.read(kind) for kind in ("place", *AREA_TYPES, "division_area")}
     made = city_cells(
         io.read("roads"), context, bbox=bbox, h3_resolution=h3_resolution, settings=cells, seed=seed

@@ -210,9 +210,8 @@ def _touching(rows: list[dict[str, Any]], bbox: BBox) -> list[dict[str, Any]]:
     return [row for row, keep in zip(rows, near, strict=True) if keep]
 
 
-def run(io: Any, *, city: str, context: ContextConfig, name_tag: str, bbox: BBox) -> None:
+def run(io: Any, *, context: ContextConfig, name_tag: str, bbox: BBox) -> None:
     """Read the context from its source, check it, and write the five tables."""
-    del city
     source, extract = context.source, io.path("osm")
     if isinstance(source, OsmTagsSource):
         raw = context_from_osm(extract, source, name_tag=name_tag, bbox=bbox)

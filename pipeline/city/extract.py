@@ -125,9 +125,8 @@ def _counts(path: Path) -> dict[str, int]:
     }
 
 
-def run(io: Any, *, city: str, network: NetworkConfig, name_tag: str, bbox: BBox) -> None:
+def run(io: Any, *, network: NetworkConfig, name_tag: str, bbox: BBox) -> None:
     """Fetch the extract, check it, and write its manifest beside it."""
-    del city
     target = io.path("osm")
     fetch_extract(network.source, target, bbox=bbox, name_tag=name_tag)
     io.write_json("osm_manifest", describe_extract(target, network=network, bbox=bbox))

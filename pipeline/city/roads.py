@@ -228,10 +228,9 @@ def _metrics(frame: pl.DataFrame, kept: Bools, segments: Segments) -> dict[str, 
 
 
 def run(
-    io: Any, *, city: str, network: NetworkConfig, name_tag: str, bbox: BBox, roads: RoadsSettings
+    io: Any, *, network: NetworkConfig, name_tag: str, bbox: BBox, roads: RoadsSettings
 ) -> None:
     """Read the extract, write the directed segments and their counts, reject the rest."""
-    del city
     ways = read_drivable_ways(
         io.path("osm"), service_roads=network.service_roads, name_tag=name_tag
     )
