@@ -1,0 +1,46 @@
+"""What a city's context knows near a trip: named places, and the credit its sources ask for.
+
+named_places(tables, (7.41, 43.72, 7.43, 43.74))  ->  name, category, lon, lat
+attributions(tables)                              ->  ["(c) OpenStreetMap contributors"]
+"""
+
+import json
+
+import polars as pl
+
+from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.show.shards import CityTables
+
+OSM_CREDIT = "(c) OpenStreetMap contributors"
+
+
+def named_places(tables: CityTables, cells: list[str]) -> pl.DataFrame:
+    """Return the places of some cells that have a name, sorted by it.
+
+    Returns:
+        Columns name, category (empty where unknown), lon, lat; no rows where the city's cells
+        were never made.
+    """
+    if not tables.files("cells"):
+        return pl.DataFrame(
+            schema={"name": pl.String, "category": pl.String, "lon": pl.Float64, "lat": pl.Float64}
+        )
+    near = tables.scan("cells").filter(pl.col("cell").is_in(cells)).select("pois")
+    places = near.explode("pois", empty_as_null=False).unnest("pois")
+    named = places.filter(pl.col("name").is_not_null()).sort("name", "id")
+    words = pl.col("category").fill_null("").str.replace_all("_", " ")
+    return named.select("name", words, "lon", "lat").collect()
+
+
+def attributions(tables: CityTables) -> list[str]:
+    """Return the credit lines of the city's sources, as their manifests state them, each once.
+
+    Streets are OpenStreetMap data, so its credit is given whatever the manifests say.
+    """
+    lines = []
+    for name in ("osm_manifest", "context_manifest"):
+        manifest = artifact_path(ARTIFACTS[name], root=tables.root, city=tables.city)
+        if manifest.is_file():
+            lines.append(json.loads(manifest.read_text("utf-8")).get("attribution"))
+    lines = list(dict.fromkeys(line for line in lines if line))
+    return lines if any("OpenStreetMap" in line for line in lines) else [OSM_CREDIT, *lines]

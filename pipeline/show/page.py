@@ -1,0 +1,281 @@
+"""Write a trip's life as one self-contained HTML page with a vector map.
+
+    write_page(life, ground, Path("trip.html"))  ->  a file that opens from disk without a network
+
+The page holds its style, its script and its data; all data goes through one JSON block whose `<`
+are escaped, and reaches the page as text nodes only, so no name can become markup.
+"""
+
+import html
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pipeline.show.clock import duration_words, length_words, local_clock, local_day
+from pipeline.show.ground import Ground, Street
+from pipeline.show.life import CleanedLife, DriveLife, TripLife
+from pipeline.show.screen import KEPT, MATCHED, ending_words
+
+SCRIPTS = ("map.js", "lettering.js", "hand.js", "panel.js")
+MOST_POINTS = 5000
+COLOURS = 7  # of reasons, in page.css; more reasons share them in turn
+KINDS = {
+    "main": ("motorway", "trunk", "primary"),
+    "middle": ("secondary", "tertiary"),
+    "minor": ("residential", "unclassified", "living_street", "road"),
+}
+KIND_ORDER = ("main", "middle", "minor", "service")
+
+
+def write_page(life: TripLife, ground: Ground, path: Path) -> None:
+    """Write the page of a trip.
+
+    Args:
+        life: The trip.
+        ground: What lies near it, from `ground_of`.
+        path: File to write; its folder is made, a file of that name is replaced.
+    """
+    package = files("pipeline.show")
+    script = "\n".join((package / name).read_text("utf-8") for name in SCRIPTS)
+    data = json.dumps(page_data(life, ground), ensure_ascii=False, separators=(",", ":"))
+    page = Template((package / "page.html").read_text("utf-8")).substitute(
+        title=html.escape(f"Trip {_title(life)} - {life.city}"),
+        style=(package / "page.css").read_text("utf-8"),
+        script=script,
+        trip=data.replace("<", "\\u003c"),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+
+
+def page_data(life: TripLife, ground: Ground) -> dict[str, Any]:
+    """Return what the page embeds: plain JSON values, metres from the ground's centre."""
+    decisions, points = _points(life, ground)
+    driven = {road.name for drive in life.drives for road in drive.roads}
+    return {
+        "title": _title(life),
+        "city": life.city,
+        "state": life.final.state,
+        "simulated": life.simulated,
+        "facts": list(_facts(life)),
+        "drives": [_drive(number, drive) for number, drive in enumerate(life.drives)],
+        "endings": [f"{one.kind} {one.item_id}: {ending_words(one)}" for one in life.endings],
+        "decisions": decisions,
+        "points": points,
+        "legs": list(_legs(life, ground)),
+        "ends": list(_ends(life, ground)),
+        "cells": list(_cells(life, ground)),
+        "streets": [
+            {
+                "name": one.name,
+                "highway": one.highway,
+                "oneway": one.oneway,
+                "kind": _kind(one.highway),
+                "line": one.line,
+            }
+            for one in ground.streets
+        ],
+        "named": _named(ground.streets, driven),
+        "places": [
+            {"name": one.name, "category": one.category, "x": one.x, "y": one.y}
+            for one in ground.places
+        ],
+        "notes": list(_notes(life, ground)),
+        "credit": " · ".join(ground.attributions),
+    }
+
+
+def _title(life: TripLife) -> str:
+    return life.raw.raw_trip_id if life.raw else life.asked_id
+
+
+def _facts(life: TripLife) -> Iterator[tuple[str, str]]:
+    raw = life.raw
+    if raw is None or not raw.t:
+        return
+    kept = raw.decisions.count(KEPT)
+    start, end = local_clock(raw.t[0], life.time_zone), local_clock(raw.t[-1], life.time_zone)
+    yield "Day", local_day(raw.t[0], life.time_zone)
+    yield "Local time", f"{start} to {end} ({life.time_zone})"
+    yield "Lasted", duration_words(max(raw.t) - min(raw.t))
+    yield "GPS points", f"{len(raw.t)}, of which {kept} kept"
+    if life.drives:
+        segments = sum(len(drive.trip.edge_ids) for drive in life.drives)
+        length_m = sum(drive.trip.route_length_m for drive in life.drives)
+        yield "Driven", f"{length_words(length_m)} over {segments} segments"
+    if raw.vehicle_id:
+        yield "Vehicle", raw.vehicle_id
+
+
+def _drive(number: int, drive: DriveLife) -> dict[str, Any]:
+    title = f"Phases of {drive.trip.trip_id}"
+    if drive.phased is None:
+        return {"title": title, "phases": [], "without": "This drive has no phases; see below."}
+    return {
+        "title": title,
+        "without": "",
+        "phases": [
+            {
+                "key": f"{number}:{one.p}",
+                "p": one.p,
+                "role": one.role,
+                "dir": one.dir,
+                "heading": one.heading_deg,
+                "duration": one.duration,
+                "length": length_words(one.length_m),
+                "segments": f"{one.n} segment" if one.n == 1 else f"{one.n} segments",
+                "roads": ", ".join(one.road_names),
+                "about": one.desc.replace(" | ", " · "),
+            }
+            for one in drive.phased.phases
+        ],
+    }
+
+
+def _points(life: TripLife, ground: Ground) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the kinds of points for the key, and the points, each with the number of its kind."""
+    raw = life.raw
+    if raw is None:
+        return [], []
+    located = _located(life.cleaned)
+    words = [located.get(i, word) if word == KEPT else word for i, word in enumerate(raw.decisions)]
+    counts = Counter(words)
+    names = sorted(counts, key=lambda word: (word != KEPT, word))
+    metres = ground.metres(raw.lon, raw.lat)
+    number = {name: i for i, name in enumerate(names)}
+    points = [
+        {
+            "x": round(float(metres[i][0]), 1),
+            "y": round(float(metres[i][1]), 1),
+            "index": i,
+            "when": local_clock(raw.t[i], life.time_zone),
+            "words": words[i],
+            "decision": number[words[i]],
+            "anchors": raw.decisions[i] == KEPT or KEPT not in raw.decisions,
+        }
+        for i in range(0, len(words), _stride(len(words)))
+    ]
+    kinds = [
+        {"name": name, "count": counts[name], "kept": name == KEPT, "colour": (i - 1) % COLOURS}
+        for i, name in enumerate(names)
+    ]
+    return kinds, points
+
+
+def _located(cleaned: list[CleanedLife]) -> dict[int, str]:
+    """Return, for raw points that cleaning kept but matching did not place, why."""
+    return {
+        index: f"kept, not matched: {status}"
+        for life in cleaned
+        if life.points
+        for index, status in zip(life.trip.raw_index, life.points.status, strict=True)
+        if status != MATCHED
+    }
+
+
+def _stride(points: int) -> int:
+    return max(1, math.ceil(points / MOST_POINTS))
+
+
+def _drive_numbers(life: TripLife) -> dict[str, int]:
+    return {drive.trip.trip_id: number for number, drive in enumerate(life.drives)}
+
+
+def _legs(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
+    numbers = _drive_numbers(life)
+    for leg in ground.legs:
+        key = None if leg.phase is None else f"{numbers[leg.drive_id]}:{leg.phase}"
+        yield {"key": key, "line": leg.line}
+
+
+def _ends(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
+    for drive in life.drives:
+        legs = [leg.line for leg in ground.legs if leg.drive_id == drive.trip.trip_id]
+        if legs:
+            yield {"role": "O", "x": legs[0][0], "y": legs[0][1]}
+            yield {"role": "D", "x": legs[-1][-2], "y": legs[-1][-1]}
+
+
+def _cells(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
+    """Return the cells with the phases in each; a cell driven through twice lists both."""
+    phases: dict[str, list[tuple[str, int, str]]] = {}
+    for number, drive in enumerate(life.drives):
+        for one in drive.phased.phases if drive.phased else []:
+            phases.setdefault(one.cell, []).append((f"{number}:{one.p}", one.p, one.role))
+    for cell in ground.cells:
+        own = phases[cell.cell]
+        roles = [role for _, _, role in own]
+        north = cell.ring[1::2]
+        yield {
+            "cell": cell.cell,
+            "ring": cell.ring,
+            "radius": round((max(north) - min(north)) / 2, 1),
+            "keys": [key for key, _, _ in own],
+            "role": next((role for role in "OD" if role in roles), "T"),
+            "labels": [
+                ", ".join(f"{p} {role}" for _, p, role in own),
+                ", ".join(str(p) for _, p, _ in own),
+                f"{own[0][1]}" if len(own) == 1 else f"{own[0][1]}…",
+            ],
+        }
+
+
+def _kind(highway: str) -> str:
+    base = highway.removesuffix("_link")
+    return next((kind for kind, classes in KINDS.items() if base in classes), "service")
+
+
+def _named(streets: list[Street], driven: set[str | None]) -> list[dict[str, Any]]:
+    """Return one line per stretch of a named street for lettering: driven ones first, then greater.
+
+    Pieces between junctions are joined: only the whole street has room for its name.
+    """
+    import shapely  # noqa: PLC0415 - slow import
+
+    pieces: dict[tuple[str, str], list[Any]] = {}
+    for street in streets:
+        if street.name:
+            line = shapely.LineString(list(zip(street.line[::2], street.line[1::2], strict=True)))
+            pieces.setdefault((street.name, _kind(street.highway)), []).append(line)
+    named = []
+    for (name, kind), lines in pieces.items():
+        merged = shapely.line_merge(shapely.MultiLineString(lines))
+        for part in shapely.get_parts(merged):
+            flat = [round(number, 1) for point in part.coords for number in point]
+            named.append(
+                {
+                    "name": name,
+                    "kind": kind,
+                    "driven": name in driven,
+                    "line": flat,
+                    "length": round(part.length),
+                }
+            )
+    named.sort(
+        key=lambda one: (
+            not one["driven"],
+            KIND_ORDER.index(one["kind"]),
+            -one["length"],
+            one["name"],
+        )
+    )
+    return named
+
+
+def _notes(life: TripLife, ground: Ground) -> Iterator[str]:
+    yield (
+        f"Drawn are the streets within {ground.margin_m:.0f} m of the trip and the named places in"
+        " its cells; metres are of the local UTM zone."
+    )
+    if ground.streets_left_out:
+        yield f"Left out to bound the page: {ground.streets_left_out} streets further away."
+    if ground.places_left_out:
+        yield f"Left out to bound the page: {ground.places_left_out} places further away."
+    stride = _stride(len(life.raw.t)) if life.raw else 1
+    if stride > 1:
+        yield f"Of the {len(life.raw.t) if life.raw else 0} GPS points every {stride}th is drawn."

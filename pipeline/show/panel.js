@@ -1,0 +1,82 @@
+// The panel beside the map: what the trip is, which layers show, and its phases as buttons.
+const panel = document.getElementById("panel");
+const ROLES = {O: "Origin", T: "Transit", D: "Destination"};
+
+function make(name, attributes, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== false && value !== null) node.setAttribute(key, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+function facts(rows) {
+  return make("dl", {}, ...rows.flatMap(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
+}
+
+function head() {
+  const badges = [make("span", {class: "badge " + trip.state}, trip.state), make("span", {class: "badge"}, trip.city)];
+  if (trip.simulated) badges.push(make("span", {class: "badge simulated", title: "The GPS trace was simulated on the real road network"}, "simulated"));
+  return make("header", {}, make("h1", {}, trip.title), make("div", {class: "badges"}, ...badges), facts(trip.facts));
+}
+
+function layerBox([name, label]) {
+  const box = make("input", {type: "checkbox", checked: "", "data-toggles": name});
+  box.addEventListener("change", () => {
+    svg.querySelectorAll(`[data-layer="${name}"]`).forEach((group) => group.toggleAttribute("hidden", !box.checked));
+  });
+  return make("label", {class: "layer"}, box, label);
+}
+
+function layerBoxes() {
+  const key = make("div", {class: "key"}, ...trip.decisions.map((decision) =>
+    make("span", {}, make("span", {class: "swatch " + (decision.kept ? "kept" : "dot-" + decision.colour)}), `${decision.name} ${decision.count}`)));
+  const rows = [["path", `Driven path`], ["cells", "H3 cells of the phases"], ["points", `GPS points (${trip.points.length})`]].map(layerBox);
+  rows.push(key, ...[["places", `Places (${trip.places.length})`], ["streets", "Streets"]].map(layerBox));
+  return make("fieldset", {}, make("legend", {}, make("h2", {}, "Layers")), ...rows);
+}
+
+function phaseButton(phase) {
+  const compass = make("span", {class: "compass", "aria-hidden": "true", style: `transform: rotate(${phase.heading}deg)`}, "\u2191");
+  const sum = make("span", {class: "sum"}, `${ROLES[phase.role]} · `, compass, ` ${phase.dir} · ${phase.duration} · ${phase.length} · ${phase.segments}`);
+  const roads = phase.roads || "no road name";
+  const button = make("button", {type: "button", class: "phase role-" + phase.role, "data-key": phase.key, "aria-pressed": "false"},
+    make("span", {class: "number"}, String(phase.p)),
+    make("span", {class: "way" + (phase.roads ? "" : " unnamed")}, roads), sum);
+  if (phase.about) button.append(make("span", {class: "about"}, phase.about));
+  button.addEventListener("click", () => pick(picked === phase.key ? null : phase.key, {reveal: true}));
+  return make("li", {}, button);
+}
+
+function phaseLists() {
+  return trip.drives.flatMap((drive) => [
+    make("h2", {}, drive.title),
+    drive.phases.length
+      ? make("ol", {class: "phases"}, ...drive.phases.map(phaseButton))
+      : make("p", {class: "note"}, drive.without),
+  ]);
+}
+
+function endings() {
+  return [make("h2", {}, "Where it ended"), make("ul", {class: "plain"}, ...trip.endings.map((text) => make("li", {}, text)))];
+}
+
+panel.append(head(), layerBoxes(), ...phaseLists(), ...endings(),
+  ...trip.notes.map((note) => make("p", {class: "note"}, note)));
+document.getElementById("credit").textContent = trip.credit;
+
+drawStreets();
+drawCells();
+drawPath();
+drawPoints();
+let fitted = false;
+new ResizeObserver(() => {
+  const frame = svg.getBoundingClientRect();
+  view.x += (frame.width - view.width) / 2;
+  view.y += (frame.height - view.height) / 2;
+  view.width = frame.width;
+  view.height = frame.height;
+  if (fitted) refresh();
+  else { fitted = true; fitWhole(); }
+}).observe(svg);

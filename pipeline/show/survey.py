@@ -1,0 +1,200 @@
+"""Survey the ground near a trip for its map, from a city's roads, cells and places.
+
+    ground_of(root, "monaco", life)  ->  Ground(412 streets, 9 cells, 120 places)
+
+Only what is near the trip is taken, nearest first: at most `MOST_STREETS` streets with
+`MOST_COORDINATES` numbers, and `MOST_PLACES` places. What the caps leave out is counted.
+"""
+
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pipeline.city.hexgrid import cell_number, outline
+from pipeline.city.projection import Floats
+from pipeline.show.context import attributions, named_places
+from pipeline.show.ground import Cell, Ground, Leg, LocalPlane, Place, Street
+from pipeline.show.life import DriveLife, TripLife
+from pipeline.show.shards import CityTables
+
+MARGIN_M = 400.0
+MARGIN_SHARE = 0.4  # of the trip's extent: a long trip is looked at from further away
+MOST_STREETS = 3000
+MOST_PLACES = 400
+MOST_COORDINATES = 60_000
+SIMPLIFY_M = 1.0
+METRES_PER_DEGREE = 111_000.0
+KEPT = "kept"
+
+Box = tuple[float, float, float, float]
+
+
+def ground_of(root: Path, city: str, life: TripLife) -> Ground:
+    """Return the ground near a trip; around (0, 0) and empty for a trip without a single point.
+
+    Args:
+        root: Root of the project.
+        city: Key of the city.
+        life: The trip.
+
+    Raises:
+        SourceError: The city's roads are not there; names the stage to run.
+    """
+    tables = CityTables(root, city)
+    tables.require("roads")
+    anchors = _anchors(tables, life)
+    if not len(anchors):
+        return Ground((0.0, 0.0), 0.0, [], 0, [], [], [], 0, attributions(tables))
+    west, south = anchors.min(axis=0)
+    east, north = anchors.max(axis=0)
+    plane = LocalPlane((float(west + east) / 2, float(south + north) / 2))
+    extent = plane.metres(np.array([[west, south], [east, north]]))
+    margin_m = max(MARGIN_M, MARGIN_SHARE * float(np.max(extent[1] - extent[0])))
+    legs = [leg for drive in life.drives for leg in _legs(tables, drive, plane)]
+    path = _path(legs, plane.metres(anchors))
+    box = _box(anchors, margin_m)
+    streets, streets_left_out = _streets(tables, box, path, plane, margin_m)
+    cells = _cells(life, plane)
+    places, places_left_out = _places(tables, cells, path, plane)
+    return Ground(
+        centre=(float(west + east) / 2, float(south + north) / 2),
+        margin_m=margin_m,
+        streets=streets,
+        streets_left_out=streets_left_out,
+        legs=legs,
+        cells=cells,
+        places=places,
+        places_left_out=places_left_out,
+        attributions=attributions(tables),
+    )
+
+
+def _anchors(tables: CityTables, life: TripLife) -> Floats:
+    """Return the (lon, lat) points the map must hold: driven segments, else points kept, else all.
+
+    Points that cleaning dropped do not count: a spike in the ocean must not widen the map.
+    """
+    edges = sorted({edge for drive in life.drives for edge in drive.trip.edge_ids})
+    ends = tables.scan("roads").filter(pl.col("edge_id").is_in(edges))
+    corners = ends.select("u_lon", "u_lat", "v_lon", "v_lat").collect().to_numpy().reshape(-1, 2)
+    if len(corners) or life.raw is None:
+        return corners
+    points = np.column_stack((life.raw.lon, life.raw.lat)).reshape(-1, 2)
+    kept = np.array([decision == KEPT for decision in life.raw.decisions], dtype=bool)
+    return points[kept] if kept.any() else points
+
+
+def _box(anchors: Floats, margin_m: float) -> Box:
+    """Return west, south, east, north of the anchors, widened by a margin."""
+    west, south = anchors.min(axis=0)
+    east, north = anchors.max(axis=0)
+    dy = margin_m / METRES_PER_DEGREE
+    dx = dy / max(0.01, float(np.cos(np.radians(south))), float(np.cos(np.radians(north))))
+    return float(west - dx), float(south - dy), float(east + dx), float(north + dy)
+
+
+def _flat(line: Any) -> list[float]:
+    """Return a shapely line or an (N, 2) array as x, y, x, y, ... rounded to decimetres."""
+    points = np.asarray(getattr(line, "coords", line))[:, :2]
+    return [float(number) for number in np.round(points, 1).reshape(-1)]
+
+
+def _legs(tables: CityTables, drive: DriveLife, plane: LocalPlane) -> Iterator[Leg]:
+    """Return a drive's path cut where its phases change; ends cut to where it was driven."""
+    import shapely  # noqa: PLC0415 - slow import
+    from shapely.ops import substring  # noqa: PLC0415
+
+    trip = drive.trip
+    wanted = tables.scan("roads").filter(pl.col("edge_id").is_in(trip.edge_ids))
+    rows = wanted.select("edge_id", "geometry", "length_m").collect()
+    shapes = plane.shapes(shapely.from_wkb(rows["geometry"].to_list()))
+    known = dict(zip(rows["edge_id"], zip(shapes, rows["length_m"], strict=True), strict=True))
+    lines = [known.get(edge, (None, 0.0)) for edge in trip.edge_ids]
+    last = len(lines) - 1
+    for phase, begin, end in _spans(drive):
+        points: list[tuple[float, ...]] = []
+        for seq in range(begin, end):
+            line, length_m = lines[seq]
+            if line is None:
+                continue
+            start = trip.off_from_m / length_m if seq == 0 and length_m else 0.0
+            stop = trip.off_to_m / length_m if seq == last and length_m else 1.0
+            points += substring(line, min(start, 1.0), min(stop, 1.0), normalized=True).coords
+        if len(points) > 1:
+            yield Leg(trip.trip_id, phase, _flat(points))
+
+
+def _spans(drive: DriveLife) -> list[tuple[int | None, int, int]]:
+    """Return (phase, first segment, segment after the last) of a drive's phases."""
+    if drive.phased is None:
+        return [(None, 0, len(drive.trip.edge_ids))]
+    bounds = accumulate((one.n for one in drive.phased.phases), initial=0)
+    numbers = (one.p for one in drive.phased.phases)
+    return [(p, begin, end) for p, (begin, end) in zip(numbers, pairwise(bounds), strict=True)]
+
+
+def _path(legs: list[Leg], anchors: Floats) -> Any:
+    """Return the geometry that nearness is measured from: the path, else the anchor points."""
+    import shapely  # noqa: PLC0415 - slow import
+
+    lines = [np.reshape(leg.line, (-1, 2)) for leg in legs]
+    return shapely.MultiLineString(lines) if lines else shapely.MultiPoint(anchors)
+
+
+def _streets(
+    tables: CityTables, box: Box, path: Any, plane: LocalPlane, margin_m: float
+) -> tuple[list[Street], int]:
+    """Return the streets near the path, nearest first, and how many the caps left out."""
+    import shapely  # noqa: PLC0415 - slow import
+
+    west, south, east, north = box
+    near = tables.scan("roads").filter(
+        (pl.min_horizontal("u_lon", "v_lon") <= east)
+        & (pl.max_horizontal("u_lon", "v_lon") >= west)
+        & (pl.min_horizontal("u_lat", "v_lat") <= north)
+        & (pl.max_horizontal("u_lat", "v_lat") >= south)
+    )
+    lower, upper = pl.min_horizontal("u", "v"), pl.max_horizontal("u", "v")
+    # The two directions of a street are one line on the map.
+    street = near.with_columns(lower=lower, upper=upper, whole_m=pl.col("length_m").round())
+    rows = street.unique(
+        ["way_id", "lower", "upper", "whole_m"], keep="first", maintain_order=True
+    ).collect()
+    lines = plane.shapes(shapely.from_wkb(rows["geometry"].to_list()))
+    distance_m = shapely.distance(lines, path) if rows.height else np.empty(0)
+    lines = [_flat(line) for line in shapely.simplify(lines, SIMPLIFY_M)]
+    order = [int(i) for i in np.argsort(distance_m, kind="stable") if distance_m[i] <= margin_m]
+    sizes = accumulate(len(lines[i]) for i in order)
+    kept = [
+        i for i, size in zip(order[:MOST_STREETS], sizes, strict=False) if size <= MOST_COORDINATES
+    ]
+    facts = rows.select("name", "highway", "oneway").to_dicts()
+    return [Street(line=lines[i], **facts[i]) for i in kept], len(order) - len(kept)
+
+
+def _cells(life: TripLife, plane: LocalPlane) -> list[Cell]:
+    """Return the outlines of the cells the phases lie in, each once, in order."""
+    phased = [drive.phased for drive in life.drives if drive.phased]
+    names = list(dict.fromkeys(phase.cell for trip in phased for phase in trip.phases))
+    return [Cell(name, _flat(plane.shapes(outline(cell_number(name))).exterior)) for name in names]
+
+
+def _places(
+    tables: CityTables, cells: list[Cell], path: Any, plane: LocalPlane
+) -> tuple[list[Place], int]:
+    """Return the named places of the cells, nearest first, and how many the cap left out."""
+    import shapely  # noqa: PLC0415 - slow import
+
+    rows = named_places(tables, [one.cell for one in cells])
+    points = plane.metres(rows.select("lon", "lat").to_numpy())
+    order = np.argsort(shapely.distance(shapely.points(points), path), kind="stable").tolist()
+    names, categories = rows["name"].to_list(), rows["category"].to_list()
+    kept = [
+        Place(names[i], categories[i], *(float(n) for n in np.round(points[i], 1)))
+        for i in order[:MOST_PLACES]
+    ]
+    return kept, len(order) - len(kept)
