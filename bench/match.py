@@ -52,7 +52,7 @@ def main() -> None:
                 results["missing"][tool] = str(fault)
         for name, group in _by_set(cases):
             _run_set(name, group, processes, asked, results)
-    (WORK / "match.json").write_text(json.dumps(results, indent=1))
+            (WORK / "match.json").write_text(json.dumps(results, indent=1))
     print(report.render(results))
 
 
@@ -97,23 +97,9 @@ def _run_set(
     """Match all cases of a set in interleaved rounds, then score what the first round gave."""
     cost: dict[str, list[list[float]]] = {}
     for case in cases:
-        for process in processes:
-            process.load(case, (asked.core,))
-            results["startup"].setdefault(case.network.parent.name, {})[process.tool] = (
-                process.startup
-            )
-        taken: dict[str, list[float]] = {}
-        for turn in range(asked.rounds):
-            for process in processes:
-                for variant in process.variants:
-                    label = _label(process.tool, variant)
-                    if turn and taken[label][0] > REPEATED_BELOW_S:
-                        continue
-                    out = None if turn else _output(case, label)
-                    told = process.match(case, variant, cores=(asked.core,), out=out)
-                    taken.setdefault(label, []).append(told["cpu_s"])
-        for label, seconds in taken.items():
+        for label, seconds in _rounds(case, processes, asked, results).items():
             cost.setdefault(label, []).append(seconds)
+    cost = {label: per_case for label, per_case in cost.items() if len(per_case) == len(cases)}
     points = sum(len(case.points()) for case in cases)
     results["sets"][name] = {
         label: {
@@ -126,7 +112,38 @@ def _run_set(
     }
     if name == "sim15":
         results["scaling"] = _scaling(cases[0], processes[0], asked.rounds)
-    print(report.set_table(name, results["sets"][name]), flush=True)
+    print(f"{name}: done", file=sys.stderr)
+
+
+def _rounds(
+    case: Case, processes: list[Process], asked: argparse.Namespace, results: dict[str, Any]
+) -> dict[str, list[float]]:
+    """Return the CPU seconds of each matcher by round; one that fails leaves the comparison."""
+    taken: dict[str, list[float]] = {}
+    for turn in range(asked.rounds):
+        for process in list(processes):
+            try:
+                process.load(case, (asked.core,))
+                _one_turn(case, process, turn, asked.core, taken)
+            except UnavailableError as fault:
+                results["missing"][process.tool] = f"failed on {case.folder.name}: {fault}"
+                processes.remove(process)
+            results["startup"].setdefault(case.network.parent.name, {})[process.tool] = (
+                process.startup
+            )
+    return taken
+
+
+def _one_turn(
+    case: Case, process: Process, turn: int, core: int, taken: dict[str, list[float]]
+) -> None:
+    for variant in process.variants:
+        label = _label(process.tool, variant)
+        if turn and taken[label][0] > REPEATED_BELOW_S:
+            continue
+        out = None if turn else _output(case, label)
+        told = process.match(case, variant, cores=(core,), out=out)
+        taken.setdefault(label, []).append(told["cpu_s"])
 
 
 def _label(tool: str, variant: str) -> str:

@@ -1,0 +1,1 @@
+"""Tests of the benchmark: metrics by arithmetic, sets by construction."""

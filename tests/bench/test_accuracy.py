@@ -1,0 +1,119 @@
+"""Metrics against numbers worked out by hand."""
+
+import math
+
+import polars as pl
+import pytest
+
+from bench import accuracy
+from tests.bench.towns import chain
+
+NETWORK = chain({"a": 100.0, "b": 50.0, "c": 30.0})
+
+
+def path(*edges: str, trace_id: int = 7, parts: str = "") -> pl.DataFrame:
+    return pl.DataFrame({
+        "trace_id": [trace_id] * len(edges),
+        "part": [int(p) for p in parts or "0" * len(edges)],
+        "edge_id": list(edges),
+    })  # fmt: skip
+
+
+def scores(truth: pl.DataFrame, found: pl.DataFrame) -> dict[str, float]:
+    return accuracy.route_scores(accuracy.trip_metres(truth, found, NETWORK))
+
+
+def test_an_edge_driven_twice_counts_twice() -> None:
+    got = scores(path("a", "b", "a"), path("a", "b", "c"))
+    assert got["precision"] == pytest.approx(150 / 180)
+    assert got["recall"] == pytest.approx(150 / 250)
+    assert got["f1"] == pytest.approx(2 * 150 / (180 + 250))
+    assert got["rmf"] == pytest.approx((100 + 30) / 250)
+    assert got["exact"] == 0
+
+
+def test_the_true_route_scores_one_and_is_exact() -> None:
+    got = scores(path("a", "b", "a"), path("a", "b", "a"))
+    assert (got["f1"], got["rmf"], got["exact"]) == (1, 0, 1)
+
+
+def test_an_edge_on_both_sides_of_a_break_is_one_passage() -> None:
+    got = scores(path("a", "b", "c"), path("a", "b", "b", "c", parts="0011"))
+    assert (got["precision"], got["recall"]) == (1, 1)
+
+
+def test_a_trip_nobody_matched_is_all_missing() -> None:
+    truth = pl.concat([path("a"), path("a", trace_id=8)])
+    got = scores(truth, path("a"))
+    assert (got["precision"], got["recall"], got["rmf"], got["exact"]) == (1, 0.5, 0.5, 0.5)
+
+
+def test_metres_are_pooled_over_trips_not_averaged() -> None:
+    truth = pl.concat([path("a"), path("c", trace_id=8)])
+    got = scores(truth, pl.concat([path("a"), path("b", trace_id=8)]))
+    assert got["recall"] == pytest.approx(100 / 130)
+    assert got["precision"] == pytest.approx(100 / 150)
+
+
+def test_scores_of_nothing_are_not_numbers() -> None:
+    got = scores(path("a").clear(), path("a").clear())
+    assert got["trips"] == 0
+    assert math.isnan(got["f1"])
+
+
+def test_a_point_without_an_edge_counts_as_wrong() -> None:
+    fixes = pl.DataFrame({"trace_id": [7] * 4, "i": [0, 1, 2, 3], "edge_id": ["a", "a", "b", "c"]})
+    points = pl.DataFrame({"trace_id": [7] * 3, "i": [0, 1, 2], "edge_id": ["a", None, "c"]})
+    assert accuracy.point_edge_accuracy(fixes, points) == 0.25
+
+
+def test_entry_times_compare_the_same_passage_and_leave_the_first_edge_out() -> None:
+    truth = path("a", "b", "a", "c").with_columns(t_enter_s=pl.Series([0.0, 10.0, 20.0, 30.0]))
+    found = path("a", "b", "a").with_columns(t_enter_s=pl.Series([5.0, 11.0, 23.0]))
+    got = accuracy.entry_time_error_s(truth, found)
+    assert got["entry_n"] == 2
+    assert got["entry_s_p50"] == pytest.approx(2.0)
+
+
+def test_entry_times_of_a_matcher_without_times_are_not_numbers() -> None:
+    got = accuracy.entry_time_error_s(path("a"), path("a"))
+    assert math.isnan(got["entry_s_p50"])
+
+
+def test_every_trip_has_one_noise_class() -> None:
+    trips = pl.DataFrame({
+        "trace_id": [1, 2, 3, 4], "sigma_m": [5.0, 10.0, 20.0, 20.0],
+        "outliers": [0, 2, 1, 0], "lost": [0, 0, 6, 6],
+    })  # fmt: skip
+    kinds = accuracy.noise_class(trips)["kind"].to_list()
+    assert kinds == ["sigma5", "outliers", "outliers", "gaps"]
+
+
+def test_a_jump_is_a_joint_inside_a_part_that_does_not_touch() -> None:
+    together = accuracy.joint_faults(path("a", "b", "c"), NETWORK)
+    jumping = accuracy.joint_faults(path("a", "c"), NETWORK)
+    declared = accuracy.joint_faults(path("a", "c", parts="01"), NETWORK)
+    assert [f["jumps"] for f in (together, jumping, declared)] == [0, 1, 0]
+    assert jumping["trips_with_jump"] == 1
+
+
+def test_a_u_turn_is_an_edge_followed_by_its_way_back() -> None:
+    network = pl.DataFrame({"edge_id": ["ab", "ba"], "u": [1, 2], "v": [2, 1]})
+    assert accuracy.joint_faults(path("ab", "ba"), network)["u_turns"] == 1
+
+
+def test_route_length_counts_driven_metres_against_metres_of_gps() -> None:
+    gps_m = pl.DataFrame({"trace_id": [7, 8, 9], "gps_m": [1000.0, 1000.0, 200.0]})
+    network = chain({"a": 2000.0, "b": 500.0})
+    found = pl.concat([path("a"), path("b", "b", trace_id=8, parts="01")]).with_columns(
+        off_from_m=pl.Series([400.0, None, None]), off_to_m=pl.Series([2000.0, None, None])
+    )
+    points = pl.DataFrame({
+        "edge_id": ["a", None, None, "b"], "status": ["matched", "outlier", None, None]
+    })  # fmt: skip
+    got = accuracy.plausibility_scores(gps_m, found, points, network)
+    assert got["judged"] == 2
+    assert got["length_p50"] == pytest.approx((1.6 + 1.0) / 2)
+    assert got["over_1.5"] == 0.5
+    assert (got["points_matched"], got["points_explained"]) == (0.5, 0.75)
+    assert got["parts_per_trip"] == 1
