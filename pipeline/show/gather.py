@@ -22,7 +22,7 @@ from pipeline.records import (
     RawTrip,
     Rejection,
 )
-from pipeline.show.endings import endings_of, final_of
+from pipeline.show.endings import DEPTH, endings_of, final_of
 from pipeline.show.life import CleanedLife, DriveLife, DrivenRoad, TripLife
 from pipeline.show.shards import CityTables, close_ids, rejections_where, rows_where
 
@@ -146,13 +146,17 @@ def _roads(tables: CityTables, edge_ids: set[str]) -> dict[str, DrivenRoad]:
 def _rejections(
     tables: CityTables, asked: str, raw: RawTrip | None, cleaned: list[CleanedLife]
 ) -> list[Rejection]:
-    """Return the rejections of the trip under any of its ids, later drives (`_p2`) included."""
-    ids = {asked}
-    if raw:
-        ids |= {raw.raw_trip_id, *raw.trip_ids}
-    ids |= {one.trip.trip_id for one in cleaned}
-    same_trip = pl.col("item_id").str.replace(LATER_PART.pattern, "").is_in(sorted(ids))
-    return rejections_where(tables, same_trip | pl.col("item_id").is_in(sorted(ids)), Rejection)
+    """Return the rejections of the trip under any of its ids, in the order of its life.
+
+    What is no trip, such as a row that could not be read, is rejected under its own id alone.
+    """
+    if raw is None:
+        return rejections_where(tables, pl.col("item_id") == asked, Rejection)
+    ids = sorted({raw.raw_trip_id, *raw.trip_ids, *(one.trip.trip_id for one in cleaned)})
+    base = pl.col("item_id").str.replace(LATER_PART.pattern, "")
+    own = pl.col("item_id").is_in(ids) | base.is_in(ids)
+    found = rejections_where(tables, own, Rejection)
+    return sorted(found, key=lambda one: (DEPTH.get(one.stage, len(DEPTH)), one.item_id))
 
 
 def _unknown(tables: CityTables, trip_id: str) -> SourceError:

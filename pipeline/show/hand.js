@@ -16,8 +16,8 @@ function pick(key, {reveal = false} = {}) {
     button.setAttribute("aria-pressed", String(chosen));
     if (chosen && !reveal) button.scrollIntoView({block: "nearest"});
   });
-  const legs = trip.legs.filter((leg) => leg.key === key);
-  trip.legs.forEach((leg) => leg.node.classList.toggle("picked", leg.key === key));
+  const legs = trip.legs.filter((leg) => key !== null && leg.key === key);
+  trip.legs.forEach((leg) => leg.node.classList.toggle("picked", legs.includes(leg)));
   trip.cells.forEach((cell) => cell.node.classList.toggle("picked", cell.keys.includes(key)));
   legs.forEach((leg) => layers.path.append(leg.node));
   const cells = trip.cells.filter((cell) => cell.keys.includes(key));

@@ -54,7 +54,8 @@ function drawCells() {
 function drawPath() {
   for (const leg of trip.legs) draw("path", {class: "leg-casing", d: lineOf(leg.line)}, layers.path);
   for (const leg of trip.legs) {
-    leg.node = draw("path", {class: "leg", d: lineOf(leg.line), "data-key": leg.key}, layers.path);
+    leg.node = draw("path", {class: "leg", d: lineOf(leg.line)}, layers.path);
+    if (leg.key) leg.node.dataset.key = leg.key;  // a drive without phases has none to choose
   }
 }
 

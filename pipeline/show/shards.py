@@ -78,8 +78,7 @@ def rejections_where(
     files = tables.rejection_files()
     if not files:
         return []
-    found = pl.scan_parquet(files).filter(predicate).sort("stage", "item_id")
-    return _records(found, "rejected", tables, record)
+    return _records(pl.scan_parquet(files).filter(predicate), "rejected", tables, record)
 
 
 def _records(
