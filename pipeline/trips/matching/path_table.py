@@ -25,7 +25,7 @@ from pipeline.trips.matching.search import F32, I32, Graph, SearchSpace, search,
 if TYPE_CHECKING:
     from pipeline.trips.matching.network import Network
 
-ROW_BYTES = 13
+ROW_BYTES = 17
 _SAMPLE_NODES = 256
 _CHUNK_NODES = 512
 _NO_SLOT = 255
@@ -37,6 +37,7 @@ class Table(NamedTuple):
     row_start: npt.NDArray[np.int64]
     target: I32
     length: F32
+    weight: F32
     first: npt.NDArray[np.uint8]
     last: I32
     bound: float
@@ -86,13 +87,14 @@ def _slot(graph: Graph, source: int, edge: int) -> int:
 @njit(cache=True, nogil=True)
 def _rows_of(
     graph: Graph, begin: int, end: int, bound: float
-) -> tuple[npt.NDArray[np.int64], I32, F32, npt.NDArray[np.uint8], I32]:
+) -> tuple[npt.NDArray[np.int64], I32, F32, F32, npt.NDArray[np.uint8], I32]:
     """Return counts, targets, lengths, first slots and last edges of the sources begin..end-1."""
     space: SearchSpace = search_space(graph)
     counts = np.empty(end - begin, np.int64)
     capacity = 1 << 16
     target = np.empty(capacity, np.int32)
     length = np.empty(capacity, np.float32)
+    weight = np.empty(capacity, np.float32)
     first = np.empty(capacity, np.uint8)
     last = np.empty(capacity, np.int32)
     used = 0
@@ -102,17 +104,19 @@ def _rows_of(
             grown = max(2 * capacity, used + settled)
             target = np.concatenate((target[:used], np.empty(grown - used, np.int32)))
             length = np.concatenate((length[:used], np.empty(grown - used, np.float32)))
+            weight = np.concatenate((weight[:used], np.empty(grown - used, np.float32)))
             first = np.concatenate((first[:used], np.empty(grown - used, np.uint8)))
             last = np.concatenate((last[:used], np.empty(grown - used, np.int32)))
             capacity = grown
         for node in np.sort(space.settled[:settled]):
             target[used] = node
             length[used] = space.length[node]
+            weight[used] = space.weight[node]
             first[used] = _slot(graph, source, space.first[node])
             last[used] = space.last[node]
             used += 1
         counts[source - begin] = settled
-    return counts, target[:used], length[:used], first[:used], last[:used]
+    return counts, target[:used], length[:used], weight[:used], first[:used], last[:used]
 
 
 class PathTable:
@@ -142,9 +146,10 @@ class PathTable:
     def empty(cls, network: Network) -> PathTable:
         """Return a table without rows: the matcher then searches for every step."""
         none = np.empty(0, np.int32)
+        nothing = np.empty(0, np.float32)
         starts = np.zeros(network.nodes + 1, np.int64)
         return cls(
-            Table(starts, none, np.empty(0, np.float32), np.empty(0, np.uint8), none, 0.0),
+            Table(starts, none, nothing, nothing, np.empty(0, np.uint8), none, 0.0),
             network.content_hash,
         )
 
@@ -176,7 +181,7 @@ class PathTable:
     def save(self, folder: Path) -> None:
         """Write the arrays to `folder`, so that `open` can map them into memory."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("row_start", "target", "length", "first", "last"):
+        for name in ("row_start", "target", "length", "weight", "first", "last"):
             np.save(folder / f"{name}.npy", getattr(self.table, name))
         (folder / "key.txt").write_text(f"{self.network_hash} {self.bound_m!r}\n")
 
@@ -198,7 +203,7 @@ class PathTable:
             )
         arrays = [
             np.load(folder / f"{name}.npy", mmap_mode="r")
-            for name in ("row_start", "target", "length", "first", "last")
+            for name in ("row_start", "target", "length", "weight", "first", "last")
         ]
         return cls(Table(*(np.asarray(a) for a in arrays), float(bound)), found)
 
@@ -232,11 +237,12 @@ def fitting_bound(network: Network, bound_m: float, capacity: int) -> tuple[floa
 
 def _fill(
     network: Network, bound: float, capacity: int, workers: int
-) -> tuple[npt.NDArray[np.int64], I32, F32, npt.NDArray[np.uint8], I32]:
+) -> tuple[npt.NDArray[np.int64], I32, F32, F32, npt.NDArray[np.uint8], I32]:
     """Build all rows in chunks of sources; sources that no longer fit keep no rows."""
     starts = np.zeros(network.nodes + 1, np.int64)
     target = np.empty(capacity, np.int32)
     length = np.empty(capacity, np.float32)
+    weight = np.empty(capacity, np.float32)
     first = np.empty(capacity, np.uint8)
     last = np.empty(capacity, np.int32)
     begins = range(0, network.nodes, _CHUNK_NODES)
@@ -253,8 +259,8 @@ def _fill(
                 fits = int(np.searchsorted(used + np.cumsum(counts), capacity, side="right"))
                 counts[fits:] = 0
                 kept = int(counts.sum())
-                for whole, part in zip((target, length, first, last), rows, strict=True):
+                for whole, part in zip((target, length, weight, first, last), rows, strict=True):
                     whole[used : used + kept] = part[:kept]
                 starts[begin + 1 : begin + 1 + len(counts)] = used + np.cumsum(counts)
                 used += kept
-    return starts, target[:used], length[:used], first[:used], last[:used]
+    return starts, target[:used], length[:used], weight[:used], first[:used], last[:used]

@@ -33,6 +33,8 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Smallest scale of the cost |route - straight line| / beta (metres)."""
     beta_mps: NotNegative
     """Beta grows by this many metres for each second between two fixes."""
+    theta: NotNegative
+    end_cost: NotNegative
     u_turn_cost: NotNegative
     """Cost of turning round on the spot, at a node or within a street."""
     back_m: NotNegative
@@ -86,6 +88,8 @@ class Costs(NamedTuple):
     sigma_few_m: float
     beta_min_m: float
     beta_mps: float
+    theta: float
+    end_cost: float
     u_turn_cost: float
     back_m: float
     standing_m: float

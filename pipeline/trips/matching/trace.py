@@ -160,6 +160,7 @@ def _candidates(
         edge[:used],
         distance[:used],
         offset[:used],
+        np.empty(used, np.float32),
         np.empty(used, np.float64),
         np.empty(used, np.int32),
         np.empty(fixes, np.float64),
@@ -459,6 +460,8 @@ def match_chunk(
         if len(point) > 0:
             fixes = _fixes(x, y, t, first, point, member)
             sigma = _sigma(costs, lattice, len(point))
+            for at in range(len(lattice.away)):
+                lattice.away[at] = 0.5 * (lattice.distance[at] / sigma) ** 2
             chosen, joined = decode(
                 graph, roads.table, space.search, space.links, costs, fixes, lattice, sigma
             )

@@ -41,6 +41,7 @@ class Lattice(NamedTuple):
     edge: I32
     distance: F32
     offset: F32
+    away: F32  # cost of the distance from the fix
     cost: F64
     back: I32
     best: F64  # of each fix: the least cost of its states
@@ -55,6 +56,7 @@ class Links(NamedTuple):
     target_node: I32
     target_slot: I32
     length: F32  # by source and target node: metres, UNKNOWN, or infinite
+    weight: F32
     first: I32
     last: I32
 
@@ -69,6 +71,7 @@ def links_space(segments: int) -> Links:
         np.empty(most, np.int32),
         np.empty(most, np.int32),
         np.empty(most, np.int32),
+        np.empty(most * most, np.float32),
         np.empty(most * most, np.float32),
         np.empty(most * most, np.int32),
         np.empty(most * most, np.int32),
@@ -133,10 +136,24 @@ def _fill_routes(
         node = links.target_node[k]
         if space.stamp[node] == stamp:
             links.length[row + k] = space.length[node]
+            links.weight[row + k] = space.weight[node]
             links.first[row + k] = space.first[node]
             links.last[row + k] = space.last[node]
         else:
             links.length[row + k] = np.inf
+
+
+@njit(inline="always")
+def beta_of(costs: Costs, seconds: float) -> float:
+    """Return the scale of the route cost (metres) of a step."""
+    return max(costs.beta_min_m, costs.beta_mps * seconds)
+
+
+@njit(inline="always")
+def _rebate(costs: Costs, fixes: Fixes, before: int, now: int) -> float:
+    straight = np.hypot(fixes.x[now] - fixes.x[before], fixes.y[now] - fixes.y[before])
+    seconds = max(0.0, fixes.arrive[now] - fixes.depart[before])
+    return costs.theta * straight / beta_of(costs, seconds)
 
 
 @njit(cache=True, nogil=True)
@@ -152,11 +169,14 @@ def link(
     before: int,
     now: int,
     extra: float,
+    searching: bool,
 ) -> None:
     """Offer all routes from the states of fix `before` to those of fix `now`.
 
     `lattice.cost` of the states of `now` is the least cost of arriving so far and is only lowered.
-    Sources are taken by cost, so that most pairs are refused before their route is looked up.
+    Sources are taken by cost and targets by distance, so that most pairs are refused before their
+    route is looked up: a pair must beat the best arrival so far, and a state that ends more than
+    `beam` above the best one would not be extended anyway.
     """
     straight = np.hypot(fixes.x[now] - fixes.x[before], fixes.y[now] - fixes.y[before])
     seconds = max(0.0, fixes.arrive[now] - fixes.depart[before])
@@ -166,8 +186,9 @@ def link(
     beta = max(costs.beta_min_m, costs.beta_mps * seconds)
     gate = costs.detour_factor * straight + costs.detour_m
     fair = max(max(straight, costs.speed_mps * seconds) + slack, 1.5 * straight + 100.0)
+    theta = costs.theta / beta
     reach = reach_of(table, costs, gate)
-    searches = costs.search_sources if reach > table.bound else 0
+    searches = costs.search_sources if searching and reach > table.bound else 0
 
     most = len(links.order)
     base_a = lattice.start[before]
@@ -200,10 +221,11 @@ def link(
         a = links.order[i]
         edge_a = lattice.edge[base_a + a]
         offset_a = np.float64(lattice.offset[base_a + a])
-        cost_a = lattice.cost[base_a + a] + extra
+        cost_a = lattice.cost[base_a + a] + extra - theta * straight
         node_a = graph.v[edge_a]
         twin_a = graph.twin[edge_a]
         rest = graph.length[edge_a] - offset_a
+        pace_a = graph.weight[edge_a] / max(graph.length[edge_a], np.float32(0.01))
         slot = 0
         while slot < sources and links.source_node[slot] != node_a:
             slot += 1
@@ -215,25 +237,33 @@ def link(
                 links.length[row + k] = UNKNOWN
         for b in range(count_b):
             at = base_b + b
+            away_b = np.float64(lattice.away[at])
+            if cost_a + away_b > lattice.best[now] + costs.beam:
+                break
             if cost_a >= lattice.cost[at]:
                 continue
             edge_b = lattice.edge[at]
             offset_b = np.float64(lattice.offset[at])
+            pace_b = graph.weight[edge_b] / max(graph.length[edge_b], np.float32(0.01))
             turns = 0.0
+            weight = 0.0
             length = on_same_street(graph, costs, edge_a, offset_a, edge_b, offset_b)
             if length >= 0:
+                weight = length * pace_a
                 if edge_a != edge_b:
                     turns = costs.u_turn_cost
             else:
                 node_b = graph.u[edge_b]
                 if node_a == node_b:
                     length = rest + offset_b
+                    weight = rest * pace_a + offset_b * pace_b
                 else:
                     k = row + links.target_slot[b]
                     if links.length[k] == UNKNOWN:
                         hit = look_up(table, node_a, node_b)
                         if hit >= 0:
                             links.length[k] = table.length[hit]
+                            links.weight[k] = table.weight[hit]
                             links.first[k] = first_edge(graph, table, node_a, hit)
                             links.last[k] = table.last[hit]
                         elif searches > 0:
@@ -242,6 +272,7 @@ def link(
                         else:
                             links.length[k] = np.inf
                     length = rest + links.length[k] + offset_b
+                    weight = rest * pace_a + links.weight[k] + offset_b * pace_b
                     if length > gate:
                         continue
                     if twin_a >= 0 and links.first[k] == twin_a:
@@ -250,26 +281,24 @@ def link(
                         turns += costs.u_turn_cost
             if length > gate:
                 continue
-            cost = cost_a + abs(length - straight) / beta + turns
+            cost = cost_a + abs(length - straight) / beta + turns + weight * theta
             if length > fair:
                 cost += (length - fair) / costs.speed_slack_m
             if cost < lattice.cost[at]:
                 lattice.cost[at] = cost
                 lattice.back[at] = pack(now - before, a, False)
+                if cost + away_b < lattice.best[now]:
+                    lattice.best[now] = cost + away_b
 
 
 @njit(cache=True, nogil=True)
-def _finish(lattice: Lattice, sigma: float, now: int, arrival: float, code: int) -> None:
-    """Let every state start a part at `arrival` if that is cheaper, and add the distances."""
-    best = np.inf
-    for at in range(lattice.start[now], lattice.start[now + 1]):
-        if arrival < lattice.cost[at]:
-            lattice.cost[at] = arrival
-            lattice.back[at] = code
-    for at in range(lattice.start[now], lattice.start[now + 1]):
-        away = lattice.distance[at] / sigma
-        best = min(best, lattice.cost[at] + 0.5 * away * away)
-    lattice.best[now] = best
+def _open_fix(lattice: Lattice, now: int, arrival: float, code: int) -> None:
+    """Let every state of a fix start a part at the cost `arrival`."""
+    begin = lattice.start[now]
+    end = lattice.start[now + 1]
+    lattice.cost[begin:end] = arrival
+    lattice.back[begin:end] = code
+    lattice.best[now] = arrival + lattice.away[begin]
 
 
 @njit(cache=True, nogil=True)
@@ -278,7 +307,7 @@ def _new_part(lattice: Lattice, costs: Costs, now: int) -> tuple[float, int]:
     arrival = np.inf
     code = START
     if now <= costs.skip_run:
-        arrival = now * costs.skip_cost
+        arrival = now * costs.end_cost
     for step in range(1, min(now, costs.skip_run + 1) + 1):
         before = now - step
         cost = lattice.best[before] + costs.break_cost + (step - 1) * costs.skip_cost
@@ -312,20 +341,24 @@ def decode(
     """
     count = len(fixes.x)
     for now in range(count):
-        lattice.cost[lattice.start[now] : lattice.start[now + 1]] = np.inf
         arrival, code = _new_part(lattice, costs, now)
-        _finish(lattice, sigma, now, arrival, code)
+        _open_fix(lattice, now, arrival, code)
         for step in range(1, min(now, costs.skip_run + 1) + 1):
             before = now - step
             extra = (step - 1) * costs.skip_cost
-            if lattice.best[before] + extra < lattice.best[now]:
+            if lattice.best[before] + extra - _rebate(costs, fixes, before, now) < lattice.best[now]:
                 link(
-                    graph, table, space, links, costs, fixes, lattice, sigma, before, now, extra
+                    graph, table, space, links, costs, fixes, lattice, sigma, before, now, extra,
+                    False,
                 )  # fmt: skip
-                _finish(lattice, sigma, now, arrival, code)
+                # Beyond the table: only where what it knows cannot explain the step.
+                if lattice.best[now] > lattice.best[before] + extra + costs.skip_cost:
+                    link(
+                        graph, table, space, links, costs, fixes, lattice, sigma, before, now,
+                        extra, True,
+                    )  # fmt: skip
         for at in range(lattice.start[now], lattice.start[now + 1]):
-            away = lattice.distance[at] / sigma
-            lattice.cost[at] += 0.5 * away * away
+            lattice.cost[at] += lattice.away[at]
     return _back_track(costs, lattice, count)
 
 
@@ -335,8 +368,8 @@ def _back_track(costs: Costs, lattice: Lattice, count: int) -> tuple[I32, npt.ND
     joined = np.zeros(count, np.bool_)
     last = count - 1
     for step in range(1, min(count - 1, costs.skip_run) + 1):
-        skipped = lattice.best[count - 1 - step] + step * costs.skip_cost
-        if skipped < lattice.best[last] + (count - 1 - last) * costs.skip_cost:
+        skipped = lattice.best[count - 1 - step] + step * costs.end_cost
+        if skipped < lattice.best[last] + (count - 1 - last) * costs.end_cost:
             last = count - 1 - step
     fix = last
     state = _cheapest(lattice, fix)
