@@ -32,6 +32,7 @@ def _index(rows: Iterable[Artifact]) -> dict[str, Artifact]:
     return {row.name: row for row in rows}
 
 
+# fmt: off
 ARTIFACTS = _index(
     (
         # ---- the ground -------------------------------------------------------------------------
@@ -59,10 +60,24 @@ ARTIFACTS = _index(
             "road_cells", "road_cells.parquet", "table", "road_cell", "one segment", "edge_id"
         ),
         Artifact("cells", "cells.parquet", "table", "cell", "one H3 cell", "cell"),
+        Artifact(
+            "geotag_metrics", "metrics/geotag.json", "json", "geotag_metrics", "one city", "city",
+            "metric",
+        ),
         # ---- what moved -------------------------------------------------------------------------
         Artifact("traces", "{traces}", "folder", None, "raw trace files", "-"),
         Artifact(
             "simulated_traces", "simulated/traces", "folder", None, "simulated trace files", "-"
+        ),
+        Artifact(
+            "simulated_truth", "simulated/truth.parquet", "table", "simulated_truth",
+            "one simulated trip", "raw_trip_id",
+        ),
+        Artifact(
+            "cleaning_audit", "cleaning_audit.json", "json", "cleaning_audit", "one city", "city"
+        ),
+        Artifact(
+            "assessment", "metrics/accuracy.json", "json", "assessment", "one city", "city", "metric"
         ),
         Artifact("raw_trips", "raw_trips", "shards", "raw_trip", "one trip as read", "raw_trip_id"),
         Artifact("cleaned", "cleaned", "shards", "cleaned_trip", "one cleaned trip", "trip_id"),
@@ -86,19 +101,20 @@ ARTIFACTS = _index(
                 "one rejected item",
                 "item_id",
             )
-            for stage in ("ingest", "match", "compress")
+            for stage in ("pull_context", "roads", "ingest", "match", "compress")
         ),
         Artifact(
             "ledger", "ledger.parquet", "table", "ledger_entry", "one raw trip", "raw_trip_id"
         ),
         # ---- numbers in git ---------------------------------------------------------------------
-        Artifact("metrics", "metrics.json", "json", "metrics", "one city", "city", "metric"),
+        Artifact("metrics", "metrics/summary.json", "json", "metrics", "one city", "city", "metric"),
         Artifact(
             "phases_plot", "plots/phases_per_trip.csv", "file", None, "one phase count", "-", "plot"
         ),
         Artifact("loss_plot", "plots/loss.csv", "file", None, "one reason", "-", "plot"),
     )
 )
+# fmt: on
 
 
 def artifact_path(artifact: Artifact, *, root: Path, city: str, traces: str | None = None) -> Path:

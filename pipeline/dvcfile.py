@@ -104,7 +104,21 @@ def _foreach(stage: Stage) -> dict[str, Any]:
     return {"foreach": "${cities}", "do": {k: v for k, v in body.items() if v}}
 
 
-PLOTS: dict[str, dict[str, Any]] = {}
+PLOTS: dict[str, dict[str, Any]] = {
+    "phases_plot": {
+        "x": "n_phases",
+        "y": "trips",
+        "x_label": "phases of a trip",
+        "title": "Phases per trip",
+        "template": "linear",
+    },
+    "loss_plot": {
+        "x": "items",
+        "y": "reason",
+        "title": "What was rejected, and why",
+        "template": "bar_horizontal",
+    },
+}
 
 
 def _dependencies(stage: Stage) -> list[str]:

@@ -47,4 +47,103 @@ class Stage(NamedTuple):
         return ARTIFACTS[f"{self.name}_rejected"]
 
 
-STAGES: tuple[Stage, ...] = ()
+STAGES: tuple[Stage, ...] = (
+    # ---- the ground -----------------------------------------------------------------------------
+    Stage(
+        "pull_osm",
+        "pipeline.city.extract:run",
+        "Fetch the pinned OSM extract and check that it is the right one.",
+        reads=(),
+        writes=("osm", "osm_manifest"),
+        config=("network", "name_tag", "bbox"),
+    ),
+    Stage(
+        "pull_context",
+        "pipeline.city.context:run",
+        "Bring places and land into Overture's shape, from OSM tags or an Overture release.",
+        reads=("osm",),
+        writes=("place", "land_use", "land", "water", "division_area", "context_manifest"),
+        config=("context", "name_tag", "bbox"),
+        files=("pipeline/city/tables",),
+        rejects=True,
+    ),
+    Stage(
+        "roads",
+        "pipeline.city.roads:run",
+        "Cut the extract's drivable ways into directed road segments.",
+        reads=("osm",),
+        writes=("roads", "roads_metrics"),
+        params=("roads",),
+        config=("network", "name_tag", "bbox"),
+        rejects=True,
+    ),
+    Stage(
+        "cells",
+        "pipeline.city.cells:run",
+        "Give each segment its H3 cells, and each cell its surroundings in words.",
+        reads=("roads", "place", "land_use", "land", "water", "division_area"),
+        writes=("road_cells", "cells", "geotag_metrics"),
+        params=("cells",),
+        config=("h3_resolution", "bbox"),
+        files=("pipeline/city/tables",),
+    ),
+    # ---- what moved -----------------------------------------------------------------------------
+    Stage(
+        "simulate",
+        "pipeline.trips.simulation.simulate:run",
+        "Drive simulated trips over the real roads and record them as raw GPS, keeping the truth.",
+        reads=("roads", "road_cells", "cells"),
+        writes=("simulated_traces", "simulated_truth"),
+        params=("seed", "simulate"),
+        config=("simulation", "time_zone", "bbox"),
+    ),
+    Stage(
+        "ingest",
+        "pipeline.trips.ingest:run",
+        "Read raw traces in the city's own format and clean them.",
+        reads=("traces",),
+        writes=("raw_trips", "cleaned", "cleaning_audit"),
+        config=("traces", "cleaning", "bbox"),
+        rejects=True,
+    ),
+    Stage(
+        "match",
+        "pipeline.trips.match:run",
+        "Match every cleaned trip to a connected drive over road segments.",
+        reads=("cleaned", "roads"),
+        writes=("matched", "matched_points"),
+        params=("match", "drives"),
+        rejects=True,
+    ),
+    Stage(
+        "compress",
+        "pipeline.trips.phases:run",
+        "Tell each drive as phases: runs of segments in one H3 cell.",
+        reads=("matched", "roads", "road_cells", "cells"),
+        writes=("phased",),
+        params=("compress",),
+        config=("time_zone",),
+        rejects=True,
+    ),
+    # ---- how well it went -----------------------------------------------------------------------
+    Stage(
+        "assess",
+        "pipeline.trips.assessment:run",
+        "Match the simulated traces and compare with the truth, beside a nearest-edge baseline.",
+        reads=("simulated_traces", "simulated_truth", "roads"),
+        writes=("assessment",),
+        params=("match",),
+        config=("simulation", "traces", "cleaning", "bbox"),
+    ),
+    Stage(
+        "report",
+        "pipeline.trips.report:run",
+        "Count what arrived, what was lost and why, and draw it.",
+        reads=(
+            "roads", "cells", "raw_trips", "cleaned", "matched", "matched_points", "phased",
+            "ingest_rejected", "match_rejected", "compress_rejected",
+        ),
+        writes=("ledger", "metrics", "phases_plot", "loss_plot"),
+        config=("h3_resolution",),
+    ),
+)  # fmt: skip

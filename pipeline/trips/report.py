@@ -1,7 +1,7 @@
 """Put a city into numbers: counts, loss by reason, matching, phases; and two plots.
 
-data/<city>/metrics.json        what `dvc metrics show` prints
-data/<city>/plots/*.csv         what `dvc plots show` draws
+data/<city>/metrics/summary.json   what `dvc metrics show` prints
+data/<city>/plots/*.csv            what `dvc plots show` draws
 """
 
 from typing import TYPE_CHECKING, Any

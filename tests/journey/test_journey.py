@@ -72,7 +72,7 @@ def test_metrics_and_plots_show_every_city(project):
     shown = json.loads(project.dvc("metrics", "show", "--json"))
     figures = shown[""]["data"]
     for city in CITIES:
-        metrics = figures[f"data/{city}/metrics.json"]["data"]
+        metrics = figures[f"data/{city}/metrics/summary.json"]["data"]
         assert metrics["traces"] == "simulated"
         assert metrics["counts"]["phased_trips"] > 0
     project.dvc("plots", "show", "-o", "plots-page")
