@@ -36,14 +36,12 @@ class UtmPlane:
 
     def to_metres(self, coordinates: Floats) -> Floats:
         """Project (N, 2) lon/lat degrees to (N, 2) east/north metres."""
-        east, north = self._transformer.transform(coordinates[:, 0], coordinates[:, 1])
+        east, north = self._transformer.transform(*map(_plain, coordinates.T))
         return np.column_stack((east, north))
 
     def to_degrees(self, coordinates: Floats) -> Floats:
         """Project (N, 2) east/north metres back to (N, 2) lon/lat degrees."""
-        lon, lat = self._transformer.transform(
-            coordinates[:, 0], coordinates[:, 1], direction="INVERSE"
-        )
+        lon, lat = self._transformer.transform(*map(_plain, coordinates.T), direction="INVERSE")
         return np.column_stack((lon, lat))
 
     def geometries(self, shapes: Any) -> Any:
@@ -60,6 +58,12 @@ def geodesic(lon_a: Floats, lat_a: Floats, lon_b: Floats, lat_b: Floats) -> tupl
     """
     import pyproj  # noqa: PLC0415 - slow import
 
-    azimuth, _, length = pyproj.Geod(ellps="WGS84").inv(lon_a, lat_a, lon_b, lat_b)
+    ends = map(_plain, (lon_a, lat_a, lon_b, lat_b))
+    azimuth, _, length = pyproj.Geod(ellps="WGS84").inv(*ends)
     bearing = np.mod(azimuth, 360.0)
     return np.where(bearing >= 360.0, 0.0, bearing), np.asarray(length, dtype=np.float64)
+
+
+def _plain(values: Floats) -> Any:
+    """Return a single value as a list: pyproj mistakes an array of one for a number."""
+    return values.tolist() if len(values) == 1 else values
