@@ -1,0 +1,1 @@
+"""Simulated traces on a real road network, with the truth kept; shares no code with matching."""
