@@ -12,17 +12,26 @@ function inView([x, y]) {
   return x > 0 && y > 0 && x < view.width && y < view.height;
 }
 
-// Return points every `step` pixels along a line, each [x, y, direction in radians].
-function stepsAlong(points, step, start) {
+function passesBy([ax, ay], [bx, by]) {
+  return Math.max(ax, bx) < 0 || Math.max(ay, by) < 0 || Math.min(ax, bx) > view.width || Math.min(ay, by) > view.height;
+}
+
+// Return points every `step` pixels along a line, each [x, y, direction in radians]; pieces of the
+// line that lie beyond the view are passed over.
+function stepsAlong(points, step) {
   const steps = [];
-  let ahead = start;
+  let ahead = step / 2;
   for (let i = 1; i < points.length; i++) {
     const [ax, ay] = points[i - 1], [bx, by] = points[i];
     const length = Math.hypot(bx - ax, by - ay);
-    if (steps.length > 4000) break;
+    if (passesBy(points[i - 1], points[i])) {
+      ahead = (((ahead - length) % step) + step) % step;
+      continue;
+    }
+    const angle = Math.atan2(by - ay, bx - ax);
     for (; ahead <= length; ahead += step) {
       const share = length ? ahead / length : 0;
-      steps.push([ax + share * (bx - ax), ay + share * (by - ay), Math.atan2(by - ay, bx - ax)]);
+      steps.push([ax + share * (bx - ax), ay + share * (by - ay), angle]);
     }
     ahead -= length;
   }
@@ -34,6 +43,10 @@ function turned(a, b) {
   return Math.min(turn, 2 * Math.PI - turn);
 }
 
+function parted(part) {
+  return part.some((step, i) => i > 0 && Math.hypot(step[0] - part[i - 1][0], step[1] - part[i - 1][1]) > 12);
+}
+
 // Find room for a name: a stretch of the street in view, long enough, nearly straight, and free.
 function roomFor(steps, count, taken) {
   const middle = Math.max(0, Math.floor((steps.length - count) / 2));
@@ -41,7 +54,7 @@ function roomFor(steps, count, taken) {
   starts.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
   for (const start of starts) {
     const part = steps.slice(start, start + count);
-    if (part.length < 2 || !part.every(inView)) continue;
+    if (part.length < 2 || !part.every(inView) || parted(part)) continue;
     if (part.some((step) => turned(step[2], part[0][2]) > 0.6)) continue;
     if (part.some((step) => taken.some((t) => Math.hypot(t[0] - step[0], t[1] - step[1]) < NAME_GAP))) continue;
     return part;
@@ -56,7 +69,7 @@ function drawNames(taken) {
     const width = street.name.length * LETTER + 12;
     if (street.kind === "service" && view.scale < 0.8) continue;
     if (street.length * view.scale < width) continue;
-    const steps = stepsAlong(onScreen(street.line), 8, 4);
+    const steps = stepsAlong(onScreen(street.line), 8);
     const part = roomFor(steps, Math.ceil(width / 8) + 1, taken);
     if (!part) continue;
     const before = seen.get(street.name) || [];
@@ -80,7 +93,7 @@ function writeAlong(part, street) {
 function drawArrows() {
   layers.arrows.replaceChildren();
   for (const leg of trip.legs) {
-    for (const [x, y, angle] of stepsAlong(onScreen(leg.line), 46, 23)) {
+    for (const [x, y, angle] of stepsAlong(onScreen(leg.line), 46)) {
       if (!inView([x, y])) continue;
       const turn = `translate(${x} ${y}) rotate(${angle * 180 / Math.PI})`;
       draw("path", {class: "arrow", d: "M-2.8 -3.8L2.2 0L-2.8 3.8", transform: turn}, layers.arrows);

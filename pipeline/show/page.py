@@ -99,10 +99,11 @@ def _facts(life: TripLife) -> Iterator[tuple[str, str]]:
     if raw is None or not raw.t:
         return
     kept = raw.decisions.count(KEPT)
-    start, end = local_clock(raw.t[0], life.time_zone), local_clock(raw.t[-1], life.time_zone)
-    yield "Day", local_day(raw.t[0], life.time_zone)
+    first, last = min(raw.t), max(raw.t)
+    start, end = local_clock(first, life.time_zone), local_clock(last, life.time_zone)
+    yield "Day", local_day(first, life.time_zone)
     yield "Local time", f"{start} to {end} ({life.time_zone})"
-    yield "Lasted", duration_words(max(raw.t) - min(raw.t))
+    yield "Lasted", duration_words(last - first)
     yield "GPS points", f"{len(raw.t)}, of which {kept} kept"
     if life.drives:
         segments = sum(len(drive.trip.edge_ids) for drive in life.drives)

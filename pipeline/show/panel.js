@@ -18,7 +18,7 @@ function facts(rows) {
 function head() {
   const badges = [make("span", {class: "badge " + trip.state}, trip.state), make("span", {class: "badge"}, trip.city)];
   if (trip.simulated) badges.push(make("span", {class: "badge simulated", title: "The GPS trace was simulated on the real road network"}, "simulated"));
-  return make("header", {}, make("h1", {}, trip.title), make("div", {class: "badges"}, ...badges), facts(trip.facts));
+  return make("header", {}, make("h1", {}, "Trip " + trip.title), make("div", {class: "badges"}, ...badges), facts(trip.facts));
 }
 
 function layerBox([name, label]) {

@@ -59,12 +59,13 @@ def _raw(raw: RawTrip, zone: str) -> Iterator[str]:
     if not raw.t:
         yield "RAW  0 points"
         return
-    span = duration_words(max(raw.t) - min(raw.t))
-    first, last = (local_clock(t, zone) for t in (raw.t[0], raw.t[-1]))
-    day = local_day(raw.t[0], zone)
+    in_time = sorted(range(len(raw.t)), key=raw.t.__getitem__)  # a file may hold any order
+    a, b = in_time[0], in_time[-1]
+    first, last = local_clock(raw.t[a], zone), local_clock(raw.t[b], zone)
+    span, day = duration_words(raw.t[b] - raw.t[a]), local_day(raw.t[a], zone)
     yield f"RAW  {_count(len(raw.t), 'point')} in {span}, {day}, {first} to {last} ({zone})"
     yield (
-        f"     first {raw.lon[0]:.5f} {raw.lat[0]:.5f}   last {raw.lon[-1]:.5f} {raw.lat[-1]:.5f}"
+        f"     first {raw.lon[a]:.5f} {raw.lat[a]:.5f}   last {raw.lon[b]:.5f} {raw.lat[b]:.5f}"
         f"   (lon lat)   vehicle {raw.vehicle_id or 'unknown'}"
     )
 

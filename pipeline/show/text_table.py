@@ -41,8 +41,10 @@ def text_table(
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return column widths whose sum fits the screen, narrowing the widest columns."""
-    widths = [max(_columns(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
-    least = [min(width, max(_columns(head), 12)) for head, width in zip(heads, widths, strict=True)]
+    widths = [max(columns_of(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
+    least = [
+        min(width, max(columns_of(head), 12)) for head, width in zip(heads, widths, strict=True)
+    ]
     while sum(widths) + 2 * len(widths) > WIDTH:
         slack = [width - floor for width, floor in zip(widths, least, strict=True)]
         if max(slack) <= 0:
@@ -61,7 +63,7 @@ def _laid_out(
         line = ""
         for i, pieces in enumerate(folded):
             piece = pieces[level] if level < len(pieces) else ""
-            padding = " " * (widths[i] - _columns(piece))
+            padding = " " * (widths[i] - columns_of(piece))
             line += "  " + (padding + piece if i in right else piece + padding)
         yield line.rstrip()
 
@@ -71,19 +73,19 @@ def _clip(lines: list[str], folds: int, width: int) -> list[str]:
     if len(lines) <= folds:
         return lines
     last = lines[folds - 1]
-    while _columns(last) >= width:
+    while columns_of(last) >= width:
         last = last[:-1]
     return [*lines[: folds - 1], last + "…"]
 
 
 def _fold(text: str, width: int) -> list[str]:
     """Fold text at spaces to a width in screen columns (CJK letters take two)."""
-    if _columns(text) <= width:
+    if columns_of(text) <= width:
         return [text]
     lines, line = [], ""
     for word in text.split(" "):
         longer = f"{line} {word}" if line else word
-        if _columns(longer) <= width:
+        if columns_of(longer) <= width:
             line = longer
             continue
         if line:
@@ -96,13 +98,13 @@ def _fold(text: str, width: int) -> list[str]:
 def _chopped(word: str, width: int) -> list[str]:
     pieces = [""]
     for letter in word:
-        if _columns(pieces[-1] + letter) > width:
+        if columns_of(pieces[-1] + letter) > width:
             pieces.append("")
         pieces[-1] += letter
     return pieces
 
 
-def _columns(text: str) -> int:
+def columns_of(text: str) -> int:
     """Return the screen columns of a text: two for a wide letter, none for a combining mark."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)

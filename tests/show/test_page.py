@@ -144,7 +144,7 @@ def test_no_name_can_become_markup_and_nothing_points_outside(page):
 
 def test_the_page_opens_from_disk_and_tells_the_trip(browser):
     assert browser.run("document.title") == "Trip 17 - tiny"
-    assert browser.run("document.querySelector('h1').textContent") == "17"
+    assert browser.run("document.querySelector('h1').textContent") == "Trip 17"
     assert browser.run("document.querySelector('.badge.simulated').textContent") == "simulated"
     assert browser.run("document.getElementById('credit').textContent") == (
         "(c) OpenStreetMap contributors"
@@ -330,7 +330,7 @@ def test_a_trip_without_points_has_a_page_that_says_why(chromium, life, own_proj
     write_page(empty, ground_of(own_project, CITY, empty), tmp_path / "19.html")
     chromium.complaints.clear()
     chromium.open(tmp_path / "19.html")
-    assert chromium.run("document.querySelector('h1').textContent") == "19"
+    assert chromium.run("document.querySelector('h1').textContent") == "Trip 19"
     assert chromium.complaints == []
 
 

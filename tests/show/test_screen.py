@@ -1,12 +1,16 @@
 """The screen tells the facts of the tiny trip, and fits its width."""
 
+from collections import Counter
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.show.clock import duration_words, length_words
 from pipeline.show.gather import life_of
 from pipeline.show.screen import print_life, screen_of
-from pipeline.show.text_table import SHOWN_ROWS, WIDTH, text_table
+from pipeline.show.text_table import SHOWN_ROWS, WIDTH, columns_of, text_table
 from tests.show.project import CITY
 
 
@@ -60,6 +64,14 @@ def test_another_id_of_the_trip_is_named_as_asked(tiny):
     assert "asked for as 17_p2" in screen_of(life_of(tiny, CITY, "17_p2"), all_rows=False)
 
 
+def test_points_in_any_order_are_told_in_order_of_time(life):
+    backwards = {name: getattr(life.raw, name)[::-1] for name in ("t", "lon", "lat", "decisions")}
+    raw = msgspec.structs.replace(life.raw, **backwards)
+    text = screen_of(msgspec.structs.replace(life, raw=raw), all_rows=False)
+    assert "03:00:58 to 03:03:13" in text
+    assert "first 24.94000 60.17000" in text
+
+
 def test_a_trip_without_points_has_a_screen(life):
     empty = {name: [] for name in ("t", "lon", "lat", "decisions", "trip_ids")}
     raw = msgspec.structs.replace(life.raw, **empty)
@@ -105,6 +117,17 @@ def test_wide_letters_take_two_columns():
         text_table(["road", "n"], [["北京路", "1"], ["abcdef", "2"]], right=(), all_rows=True)
     )
     assert lines[1:] == ["  北京路  1", "  abcdef  2"]
+
+
+WORDS = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=90)
+
+
+@given(st.lists(st.lists(WORDS, min_size=5, max_size=5), min_size=1, max_size=4))
+def test_any_table_fits_the_screen_and_loses_no_letter(cells):
+    lines = list(text_table(list("abcde"), cells, right=(1,), all_rows=True))
+    assert all(columns_of(line) <= WIDTH for line in lines)
+    shown = Counter("".join(lines[1:]).replace(" ", ""))
+    assert shown == Counter("".join(letter for row in cells for cell in row for letter in cell))
 
 
 @pytest.mark.parametrize(
