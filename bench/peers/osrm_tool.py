@@ -82,8 +82,7 @@ class Osrm:
         before = len(route.rows)
         for at, leg in enumerate(matching["legs"]):
             nodes = [int(node) for node in leg["annotation"]["nodes"]]
-            # A car that stands gives a leg from a node to itself.
-            edges = [self.edge_of[a, b] for a, b in pairwise(nodes) if a != b]
+            edges = [self._edge(a, b) for a, b in pairwise(nodes) if a != b]
             if not edges:
                 continue
             for place, edge in ((at, edges[0]), (at + 1, edges[-1])):
@@ -94,6 +93,11 @@ class Osrm:
         if len(route.rows) > before:
             whole_m = sum(self.length_m[row[2]] for row in route.rows[before:])
             route.begin_at(before, max(whole_m - matching["distance"], 0.0))
+
+    def _edge(self, a: int, b: int) -> int:
+        """Return the edge from node to node; a small step back on a one-way street stays on it."""
+        edge = self.edge_of.get((a, b))
+        return self.edge_of[b, a] if edge is None else edge
 
 
 def edges_by_node_pair(ways: list[OsmWay]) -> dict[tuple[int, int], int]:
