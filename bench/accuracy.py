@@ -15,7 +15,7 @@ Rules, the same for every matcher:
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,13 @@ from bench.network import metric_projection
 
 NEAR_ROAD_M = 100.0
 SHORTEST_JUDGED_M = 300.0
+
+
+class Ground(NamedTuple):
+    """What of a real set lies on the network: `near` for each point, `gps_m` for each trip."""
+
+    near: pl.Series
+    gps_m: pl.DataFrame
 
 
 def passages(path: pl.DataFrame) -> pl.DataFrame:
@@ -175,24 +182,24 @@ def joint_faults(path: pl.DataFrame, network: pl.DataFrame) -> dict[str, float]:
 
 
 def plausibility_scores(
-    gps_m: pl.DataFrame, path: pl.DataFrame, points: pl.DataFrame, network: pl.DataFrame
+    ground: Ground, path: pl.DataFrame, points: pl.DataFrame, network: pl.DataFrame
 ) -> dict[str, Any]:
     """Return what can be said of real trips without truth.
 
     Args:
-        gps_m: Frame of `gps_metres_on_network`.
+        ground: What of the set lies on the network, by `on_network`.
         path: Matched path with `part` and, where known, `off_from_m, off_to_m`.
-        points: Matched points with `edge_id` and `status`.
+        points: Matched points with `edge_id` and `status`, in the order of the input.
         network: Network frame.
     """
-    trips = len(gps_m)
+    trips = len(ground.gps_m)
     driven = path.join(network.select("edge_id", "length_m"), on="edge_id", how="left").select(
         "trace_id",
         metres=(
             pl.col("off_to_m").fill_null(pl.col("length_m")) - pl.col("off_from_m").fill_null(0.0)
         ).clip(lower_bound=0.0),
     )
-    judged = gps_m.filter(pl.col("gps_m") >= SHORTEST_JUDGED_M).join(
+    judged = ground.gps_m.filter(pl.col("gps_m") >= SHORTEST_JUDGED_M).join(
         driven.group_by("trace_id").agg(pl.col("metres").sum()), on="trace_id", how="inner"
     )
     ratio = (judged["metres"] / judged["gps_m"]).to_numpy()
@@ -207,33 +214,32 @@ def plausibility_scores(
         **{f"length_p{p}": float(np.percentile(ratio, p)) for p in (10, 50, 90) if len(ratio)},
         "over_1.5": _ratio(float((ratio > 1.5).sum()), len(judged)),
         "points_matched": _ratio(float(matched.sum()), len(points)),
+        "near_matched": _ratio(float((matched & ground.near).sum()), float(ground.near.sum())),
         "points_explained": _ratio(float(explained.sum()), len(points)),
         "status": dict(status.iter_rows()),
         **joint_faults(path, network),
     }  # fmt: skip
 
 
-def gps_metres_on_network(points: pl.DataFrame, network: pl.DataFrame) -> pl.DataFrame:
-    """Return `trace_id, gps_m`: straight metres between fixes that both have a road within 100 m.
+def on_network(points: pl.DataFrame, network: pl.DataFrame) -> Ground:
+    """Return which points have a road within 100 m, and the straight metres from one to the next.
 
-    Steps outside the network cannot be matched by anyone; counting them would make honest breaks
-    look like lost route.
+    What was driven outside the network nobody can match; counting its metres would make an honest
+    break look like lost route.
     """
     lines = shapely.from_wkb(network["geometry"].to_numpy())
-    lonlat = points.select("lon", "lat").to_numpy()
     projection = metric_projection(*shapely.get_coordinates(lines).T)
-    x, y = projection.transform(*lonlat.T)
+    x, y = projection.transform(*points.select("lon", "lat").to_numpy().T)
     tree = shapely.STRtree(shapely.transform(lines, projection.transform, interleaved=False))
     near = np.zeros(len(points), dtype=bool)
     near[tree.query(shapely.points(x, y), predicate="dwithin", distance=NEAR_ROAD_M)[0]] = True
-    trace = points["trace_id"].to_numpy()
-    counted = (trace[1:] == trace[:-1]) & near[1:] & near[:-1]
-    step_m = np.where(counted, np.hypot(np.diff(x), np.diff(y)), 0.0)
-    return (
-        pl.DataFrame({"trace_id": points["trace_id"], "gps_m": np.append(step_m, 0.0)})
-        .group_by("trace_id")
-        .agg(pl.col("gps_m").sum())
-        .sort("trace_id")
+    step_m = (pl.col("x").diff() ** 2 + pl.col("y").diff() ** 2).sqrt()
+    known = pl.DataFrame({"trace_id": points["trace_id"], "x": x, "y": y}).filter(near)
+    driven = known.group_by("trace_id").agg(gps_m=step_m.sum())
+    trips = points.select(pl.col("trace_id").unique(maintain_order=True))
+    return Ground(
+        pl.Series("near", near),
+        trips.join(driven, on="trace_id", how="left").with_columns(pl.col("gps_m").fill_null(0.0)),
     )
 
 
@@ -257,8 +263,8 @@ def main() -> None:
     if truth:
         scores = truth_scores(truth, path, points, network)
     else:
-        gps_m = gps_metres_on_network(pl.read_parquet(asked.case / "points.parquet"), network)
-        scores = plausibility_scores(gps_m, path, points, network)
+        ground = on_network(pl.read_parquet(asked.case / "points.parquet"), network)
+        scores = plausibility_scores(ground, path, points, network)
     print(json.dumps(scores, indent=2))
 
 

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import report
 from bench.accuracy import (
-    gps_metres_on_network,
     joint_faults,
+    on_network,
     plausibility_scores,
     route_scores,
     trip_metres,
@@ -159,8 +159,8 @@ def _scores(cases: list[Case], label: str) -> dict[str, Any]:
     results = [_result(case, label) for case in cases]
     if not cases[0].truth():
         network = pl.read_parquet(cases[0].network)
-        gps_m = gps_metres_on_network(cases[0].points(), network)
-        return plausibility_scores(gps_m, *results[0], network)
+        ground = on_network(cases[0].points(), network)
+        return plausibility_scores(ground, *results[0], network)
     if len(cases) == 1:
         return truth_scores(cases[0].truth(), *results[0], pl.read_parquet(cases[0].network))
     metres, parts, faults = [], 0, []

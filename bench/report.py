@@ -107,6 +107,7 @@ PLAUSIBLE: list[Column] = [
     ("p90", _share("length_p90", 2)),
     (">1.5", _share("over_1.5")),
     ("points", _share("points_matched", 3)),
+    ("near a road", _share("near_matched", 3)),
     ("explained", _share("points_explained", 3)),
     ("U-turns/trip", lambda s: f"{s['u_turns'] / s['trips']:.2f}"),
 ]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from bench import accuracy
-from tests.bench.towns import chain
+from tests.bench.towns import CORNER, GEOD, chain, square_town
 
 NETWORK = chain({"a": 100.0, "b": 50.0, "c": 30.0})
 
@@ -104,6 +104,7 @@ def test_a_u_turn_is_an_edge_followed_by_its_way_back() -> None:
 
 def test_route_length_counts_driven_metres_against_metres_of_gps() -> None:
     gps_m = pl.DataFrame({"trace_id": [7, 8, 9], "gps_m": [1000.0, 1000.0, 200.0]})
+    ground = accuracy.Ground(pl.Series([True, False, False, True]), gps_m)
     network = chain({"a": 2000.0, "b": 500.0})
     found = pl.concat([path("a"), path("b", "b", trace_id=8, parts="01")]).with_columns(
         off_from_m=pl.Series([400.0, None, None]), off_to_m=pl.Series([2000.0, None, None])
@@ -111,9 +112,22 @@ def test_route_length_counts_driven_metres_against_metres_of_gps() -> None:
     points = pl.DataFrame({
         "edge_id": ["a", None, None, "b"], "status": ["matched", "outlier", None, None]
     })  # fmt: skip
-    got = accuracy.plausibility_scores(gps_m, found, points, network)
+    got = accuracy.plausibility_scores(ground, found, points, network)
     assert got["judged"] == 2
     assert got["length_p50"] == pytest.approx((1.6 + 1.0) / 2)
     assert got["over_1.5"] == 0.5
     assert (got["points_matched"], got["points_explained"]) == (0.5, 0.75)
+    assert got["near_matched"] == 1
     assert got["parts_per_trip"] == 1
+
+
+def test_metres_of_gps_run_between_points_near_a_road_only() -> None:
+    town = square_town(3, 100.0)
+    west, south = CORNER
+    lon = GEOD.fwd([west] * 4, [south] * 4, [90] * 4, [0, 50, 450, 100])[0]
+    points = pl.DataFrame({"trace_id": [7, 7, 7, 7], "lon": lon, "lat": [south] * 4})
+    points = pl.concat([points, pl.DataFrame({"trace_id": [8], "lon": [0.0], "lat": [0.0]})])
+    ground = accuracy.on_network(points, town)
+    assert ground.near.to_list() == [True, True, False, True, False]
+    assert ground.gps_m["trace_id"].to_list() == [7, 8]
+    assert ground.gps_m["gps_m"].to_list() == pytest.approx([100, 0], rel=0.002)
