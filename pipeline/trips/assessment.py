@@ -7,9 +7,9 @@ The limit, to be stated wherever these figures are shown: accuracy on one's own 
 optimistic, since there is no systematic multipath and the network is the truth.
 """
 
-from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -61,36 +61,42 @@ def run(
     city: str,
     match: MatchSettings,
     simulation: CitySimulation,
+    traces: TracesSettings,
     cleaning: CleaningSettings,
     bbox: Bbox,
 ) -> None:
     """Clean and match a city's simulated traces and score them against their truth."""
-    roads, truth = io.read("roads"), io.read("truth")
-    cleaned = clean_simulated(io.path("simulated_traces"), simulation, cleaning, bbox)
+    roads, truth = io.read("roads"), io.read("simulated_truth")
+    files = simulated_traces(simulation, traces)
+    cleaned = ingest_folder(
+        io.path("simulated_traces"), traces=files, cleaning=cleaning, bbox=bbox
+    ).cleaned
     io.write_json("assessment", {"city": city} | assess(cleaned, truth, roads, match))
 
 
-def clean_simulated(
-    folder: Path, simulation: CitySimulation, cleaning: CleaningSettings, bbox: Bbox
-) -> pl.DataFrame:
-    """Read and clean simulated raw files by the city's own rules; rows of `cleaned_trip`."""
-    traces = simulated_traces(simulation)
-    return ingest_folder(folder, traces=traces, cleaning=cleaning, bbox=bbox).cleaned
+def simulated_traces(simulation: CitySimulation, traces: TracesSettings) -> TracesSettings:
+    """Return how the simulator's files are to be read.
+
+    As the city reads its own traces where those are of the format that was simulated, else by the
+    plain rules of that format.
+    """
+    sampling = simulation.sampling
+    if isinstance(sampling, FixedSampling) and simulation.format == "porto":
+        return PortoTraces(**_reading(traces), interval_s=sampling.interval_s)
+    if isinstance(traces, CabspottingTraces):
+        return msgspec.structs.replace(traces, kind="simulated", coordinate_order="as_format")
+    # An endless pause: the cleaning rule for gaps is the one to split.
+    return CabspottingTraces(**_reading(traces), flip_reports=1, run_gap_s=float("inf"))
 
 
-def simulated_traces(simulation: CitySimulation) -> TracesSettings:
-    """Return how the simulator's files are to be read, whatever the city's own traces are."""
-    shared: dict[str, Any] = {
+def _reading(traces: TracesSettings) -> dict[str, Any]:
+    return {
         "kind": "simulated",
         "source": TraceSource("simulated traces on a real network", "as the network", ""),
         "coordinate_order": "as_format",
-        "shards": 1,
-        "block_bytes": 1 << 21,
+        "shards": traces.shards,
+        "block_bytes": traces.block_bytes,
     }
-    if isinstance(simulation.sampling, FixedSampling) and simulation.format == "porto":
-        return PortoTraces(**shared, interval_s=simulation.sampling.interval_s)
-    # An endless pause: the cleaning rule for gaps is the one to split, as for real traces.
-    return CabspottingTraces(**shared, flip_reports=0, run_gap_s=float("inf"))
 
 
 def assess(

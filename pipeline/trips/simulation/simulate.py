@@ -93,7 +93,7 @@ def run(
     ids = io.progress(trip_ids(simulation.trips), simulation.trips, "trip", "simulate")
     trips = [simulate_trip(name, world, simulate, simulation, seed) for name in ids]
     truth = write_trips(trips, world, simulation, io.path("simulated_traces"))
-    io.write("truth", with_parameters(truth, city, seed, simulate, simulation))
+    io.write("simulated_truth", with_parameters(truth, city, seed, simulate, simulation))
 
 
 def trip_ids(count: int) -> list[str]:

@@ -1,0 +1,213 @@
+"""Look a city's raw traces over before heavy work: right format, right place, how much, how long?
+
+a folder with train.csv whose points are (lat, lon)
+-> error  coordinate order: expected 50 % of points in the bbox as (lon, lat), found 0 % as read and
+          97 % swapped; set `traces.coordinate_order: swapped`
+"""
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from pipeline.city.projection import UtmPlane
+from pipeline.errors import PipelineError
+from pipeline.findings import Finding
+from pipeline.trips.coordinate_order import Bbox, count_orders, inside, is_decidable
+from pipeline.trips.distance import Floats
+from pipeline.trips.readers.batch import RAW_COLUMNS
+from pipeline.trips.readers.formats import read_batches, reader_of
+from pipeline.trips.readers.settings import TracesSettings
+
+SAMPLE_POINTS = 300_000
+ROAD_POINTS = 20_000
+LEAST_NEAR_30_M = 0.85
+MOST_UNREAD = 0.01
+FEWEST_POINTS = 5
+LONGEST_INTERVAL_S = 120.0
+# Measured on two cores of a small server (README, "How long it takes").
+READ_POINTS_PER_S = 2_000_000
+CLEAN_POINTS_PER_S = 300_000
+_EPOCH_1990, _EPOCH_2100 = 631_152_000.0, 4_102_444_800.0
+
+
+class _Sample(NamedTuple):
+    """The first trips of the raw files: at least `SAMPLE_POINTS` points, or all there are."""
+
+    trips: pl.DataFrame
+    rows: int
+    unread: Counter[str]
+
+
+def diagnose_traces(
+    folder: Path, *, traces: TracesSettings, bbox: Bbox, roads: pl.DataFrame | None
+) -> list[Finding]:
+    """Check a sample of a city's raw traces against its settings.
+
+    Args:
+        folder: The city's raw trace files.
+        traces: The key `traces` of its config.
+        bbox: West, south, east, north in degrees.
+        roads: Columns edge_id, bearing_deg, geometry once the roads are built, else None.
+
+    Returns:
+        Findings, worst first; an error about the files alone where they cannot be read.
+    """
+    try:
+        sample = _read_sample(folder, traces)
+    except PipelineError as fault:
+        expected = f"readable files of the format `{_format(traces)}`"
+        return [Finding("error", "raw traces", expected, str(fault))]
+    lon, lat = (
+        sample.trips[name].explode(empty_as_null=False).to_numpy().astype(np.float64)
+        for name in ("lon", "lat")
+    )
+    findings = [_files(folder, traces, sample), _unread(sample)]
+    if lon.size:
+        findings.append(_order(count_orders(lon, lat, bbox), bbox))
+        findings += _rhythm(sample.trips)
+        if roads is not None:
+            findings.append(_near_roads(lon, lat, bbox, roads))
+    rank = {"error": 0, "warning": 1, "info": 2}
+    return sorted(findings, key=lambda finding: rank[finding.level])
+
+
+def _format(traces: TracesSettings) -> str:
+    return str(type(traces).__struct_config__.tag)
+
+
+def _read_sample(folder: Path, traces: TracesSettings) -> _Sample:
+    trips = [pl.DataFrame(schema=RAW_COLUMNS)]
+    rows = points = 0
+    unread: Counter[str] = Counter()
+    for batch in read_batches(traces, folder):
+        trips.append(batch.trips)
+        rows += batch.rows
+        unread.update(batch.unread["reason"].to_list())
+        points += int(batch.trips["t"].list.len().sum())
+        if points >= SAMPLE_POINTS:
+            break
+    return _Sample(pl.concat(trips), rows, unread)
+
+
+def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
+    """Say how much there is, and how long reading and cleaning all of it will take."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    total = sum(path.stat().st_size for path in files)
+    points = int(sample.trips["t"].list.len().sum())
+    rows = _rows_in(files, total)
+    points_per_row = points / max(sample.rows, 1)
+    found = f"{len(files)} files, {total / 1e6:.1f} MB, format {_format(traces)}"
+    if not points:
+        remedy = "check the folder and `traces.format`"
+        return Finding("error", "raw traces", "at least one point", found, remedy)
+    if rows is not None:
+        seconds = rows * points_per_row * (1 / READ_POINTS_PER_S + 1 / CLEAN_POINTS_PER_S)
+        found += (
+            f", about {rows:,} rows ({reader_of(traces).row}s) and"
+            f" {int(rows * points_per_row):,} points; `ingest` takes about {seconds / 60:.1f} min"
+        )
+    return Finding("info", "raw traces", "", found)
+
+
+def _rows_in(files: list[Path], total: int) -> int | None:
+    """Estimate the rows of text files from the first lines of each of a few; None for others."""
+    if any(path.suffix in {".parquet", ".gpx"} for path in files):
+        return None
+    lines = taken = 0
+    for path in sorted(files, key=lambda p: -p.stat().st_size)[:5]:
+        with path.open("rb") as file:
+            head = file.read(1 << 20)
+        lines += head.count(b"\n")
+        taken += len(head)
+    return round(total * lines / taken) if taken else 0
+
+
+def _unread(sample: _Sample) -> Finding:
+    bad = sum(sample.unread.values())
+    share = bad / max(sample.rows, 1)
+    kinds = ", ".join(f"{name} {count}" for name, count in sorted(sample.unread.items()))
+    found = f"{share:.2%} of {sample.rows:,}" + (f" ({kinds})" if kinds else "")
+    expected = f"at most {MOST_UNREAD:.0%} unreadable"
+    if share > MOST_UNREAD:
+        return Finding("warning", "rows", expected, found, "look at rejected/ingest after a run")
+    return Finding("info", "rows", expected, found)
+
+
+def _order(counts: Counter[str], bbox: Bbox) -> Finding:
+    total = counts["points"]
+    share = {name: counts[name] / total for name in ("as_read", "swapped", "sign_changed")}
+    found = f"{share['as_read']:.1%} as read"
+    expected = "most points in the bbox as (lon, lat)"
+    if share["as_read"] >= 0.5:
+        if share["as_read"] >= 0.9:
+            return Finding("info", "points in bbox", expected, found)
+        remedy = "the rest is clipped or dropped; check `bbox`"
+        return Finding("warning", "points in bbox", expected, found, remedy)
+    if share["swapped"] >= 0.5 and is_decidable(bbox):
+        remedy = "set `traces.coordinate_order: swapped`"
+        swapped = f"{found} and {share['swapped']:.1%} swapped"
+        return Finding("error", "coordinate order", expected, swapped, remedy)
+    if share["sign_changed"] >= 0.5:
+        changed = f"{found} and {share['sign_changed']:.1%} with a sign changed"
+        return Finding(
+            "error", "sign of coordinates", expected, changed, "mend the files or `bbox`"
+        )
+    return Finding("error", "points in bbox", expected, found, "check `bbox` and `traces.format`")
+
+
+def _rhythm(trips: pl.DataFrame) -> list[Finding]:
+    """Look at points per trip, the time between points and the span of time."""
+    size = float(np.median(trips["t"].list.len().to_numpy()))
+    steps = trips["t"].list.eval(pl.element().sort().diff().drop_nulls())
+    steps_s = steps.explode(empty_as_null=False).to_numpy()
+    interval_s = float(np.median(steps_s)) if steps_s.size else 0.0
+    times = trips["t"].explode(empty_as_null=False).to_numpy()
+    first, last = float(times.min()), float(times.max())
+    findings = [
+        Finding(
+            "info" if size >= FEWEST_POINTS else "warning",
+            "points per trip",
+            f"a median of {FEWEST_POINTS} or more",
+            f"a median of {size:.0f}",
+            "" if size >= FEWEST_POINTS else "check how the format is cut into trips",
+        ),
+        Finding(
+            "info" if 0 < interval_s <= LONGEST_INTERVAL_S else "warning",
+            "time between points",
+            f"a median of 1 to {LONGEST_INTERVAL_S:.0f} s",
+            f"a median of {interval_s:.0f} s",
+            "" if 0 < interval_s <= LONGEST_INTERVAL_S else "expect long inferred stretches",
+        ),
+    ]
+    expected = "UTC epoch seconds between 1990 and 2100"
+    if not _EPOCH_1990 <= first <= last <= _EPOCH_2100:
+        remedy = "check the unit of the times (`traces.time` of a table)"
+        found = f"{first:.0f} to {last:.0f}"
+        return [*findings, Finding("error", "time span", expected, found, remedy)]
+    days = [f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (first, last)]
+    return [*findings, Finding("info", "time span", expected, " to ".join(days))]
+
+
+def _near_roads(lon: Floats, lat: Floats, bbox: Bbox, roads: pl.DataFrame) -> Finding:
+    import shapely  # noqa: PLC0415 - slow import
+
+    within = np.flatnonzero(inside(lon, lat, bbox))
+    expected = f"{LEAST_NEAR_30_M:.0%} of the points in the bbox within 30 m of a road"
+    if not within.size or roads.is_empty():
+        return Finding("warning", "distance to roads", expected, "no point or no road to compare")
+    some = within[:: max(within.size // ROAD_POINTS, 1)]
+    plane = UtmPlane.around(bbox)
+    lines = plane.geometries(shapely.from_wkb(roads["geometry"].to_numpy()))
+    points = shapely.points(plane.to_metres(np.column_stack([lon[some], lat[some]])))
+    tree = shapely.STRtree(lines)
+    _, apart = tree.query_nearest(points, return_distance=True, all_matches=False)
+    near_30, near_100 = float((apart <= 30).mean()), float((apart <= 100).mean())
+    found = f"{near_30:.1%} (within 100 m: {near_100:.1%}, median {np.median(apart):.1f} m)"
+    if near_30 >= LEAST_NEAR_30_M:
+        return Finding("info", "distance to roads", expected, found)
+    remedy = "check `bbox`, the age of the extract, and `network.service_roads`"
+    return Finding("warning", "distance to roads", expected, found, remedy)
