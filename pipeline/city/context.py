@@ -169,7 +169,7 @@ def checked_context(raw: RawContext, *, manifest: dict[str, Any]) -> CityContext
     return CityContext(tables, manifest | {"counts": counts, "unmapped_tags": unmapped}, rejected)
 
 
-def _manifest(source: Any, extract: Path, bbox: BBox) -> dict[str, Any]:
+def context_manifest(source: Any, extract: Path, bbox: BBox) -> dict[str, Any]:
     """Return the manifest without its counts (schemas/manifest.schema.json)."""
     manifest = {
         "artifact": "context",
@@ -217,7 +217,7 @@ def run(io: Any, *, context: ContextConfig, name_tag: str, bbox: BBox) -> None:
         raw = context_from_osm(extract, source, name_tag=name_tag, bbox=bbox)
     else:
         raw = context_from_overture(source, bbox=bbox)
-    made = checked_context(raw, manifest=_manifest(source, extract, bbox))
+    made = checked_context(raw, manifest=context_manifest(source, extract, bbox))
     for kind, table in made.tables.items():
         io.write(kind, table)
     io.write_json("context_manifest", made.manifest)

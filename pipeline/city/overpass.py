@@ -3,14 +3,11 @@
     {place: "Monaco", date: 2025-01-01T00:00:00Z, endpoint: https://.../api}
     -> OsmObjects: every road, POI, land-use, natural and administrative object with its nodes
 
-OSMnx sends the queries (its polygons, pauses and retries) and keeps the server's replies in its
-cache folder; the replies are taken from there as they came, before OSMnx would simplify them.
+OSMnx sends the queries (its polygons, pauses and retries); the server's replies are taken as they
+come, before OSMnx would simplify them, and none may be missing.
 """
 
-import json
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from pipeline.city.osm_file import OsmNode, OsmObjects, OsmRelation, OsmWay
@@ -24,6 +21,7 @@ FEATURE_KEYS = (
     "landuse", "natural", "waterway", "place", "public_transport",
 )  # fmt: skip
 DISTRICTS = {"boundary": "administrative"}
+BUSY = frozenset({429, 504})  # OSMnx waits and asks again
 
 
 def pull_overpass(source: OverpassSource, bbox: BBox) -> OsmObjects:
@@ -32,37 +30,70 @@ def pull_overpass(source: OverpassSource, bbox: BBox) -> OsmObjects:
     Raises:
         SourceError: The geocoder or the server gave no usable reply.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        polygon = _configured_polygon(source, bbox, folder)
-        _keep_replies(source, polygon)
-        replies = [json.loads(file.read_text("utf-8")) for file in Path(folder).glob("*.json")]
-    # The geocoder's replies lie in the same cache; they are lists.
-    answers = [reply for reply in replies if isinstance(reply, dict)]
-    elements = [element for answer in answers for element in answer.get("elements", [])]
-    remarks = [answer["remark"] for answer in answers if "remark" in answer]
-    if remarks or not elements:
+    replies = _Replies(source)
+    _configure(source, replies)
+    polygon = _polygon(source, bbox)
+    _send(source, polygon)
+    elements = replies.elements()
+    if not elements:
         raise SourceError(
             f"{source.endpoint}: expected OSM objects for {source.place or list(bbox)} on"
-            f" {source.date}, found {remarks[0] if remarks else 'none'}; check the place, the bbox"
-            " and timeout_s"
+            f" {source.date}, found none; check the place and the bbox"
         )
     return _objects(elements)
 
 
-def _configured_polygon(source: OverpassSource, bbox: BBox, folder: str) -> Any:
-    """Point OSMnx at the source's servers and cache folder; return the area to ask for."""
-    import osmnx  # noqa: PLC0415 - seconds to import
-    import shapely  # noqa: PLC0415 - slow import
+class _Replies:
+    """The server's replies as they arrive; a refusal or a remark is a SourceError, not a gap."""
 
-    osmnx.settings.use_cache = True
-    osmnx.settings.cache_folder = folder
+    def __init__(self, source: OverpassSource) -> None:
+        self._source = source
+        self._elements: list[dict[str, Any]] = []
+        self._fault = ""
+
+    def note(self, response: Any, *_: Any, **__: Any) -> None:
+        """Keep one reply (a hook of the HTTP client); OSMnx itself waits and repeats busy ones."""
+        if response.request.method != "POST" or response.status_code in BUSY:
+            return
+        try:
+            content = response.json()
+            remark = content.get("remark", "")  # "runtime error: Query timed out in ..."
+            self._elements += content["elements"]
+        except (ValueError, KeyError, AttributeError):
+            remark = "a reply that is no Overpass JSON"
+        if not response.ok or remark:
+            self._fault = f"{response.status_code} {remark or response.reason}"
+
+    def elements(self) -> list[dict[str, Any]]:
+        """Return the elements of all replies; those met by two queries come twice."""
+        if self._fault:
+            raise SourceError(
+                f"{self._source.endpoint}: expected a whole reply, found {self._fault}; raise"
+                " network.source.timeout_s or make the area smaller"
+            )
+        return self._elements
+
+
+def _configure(source: OverpassSource, replies: _Replies) -> None:
+    """Point OSMnx at the source's servers and at the list of replies."""
+    import osmnx  # noqa: PLC0415 - seconds to import
+
+    osmnx.settings.use_cache = False
     osmnx.settings.overpass_url = source.endpoint
     osmnx.settings.nominatim_url = source.geocoder
     osmnx.settings.overpass_rate_limit = source.rate_limit
     osmnx.settings.requests_timeout = source.timeout_s
+    osmnx.settings.requests_kwargs = {"hooks": {"response": replies.note}}
     osmnx.settings.overpass_settings = (
         f'[out:json][timeout:{{timeout}}]{{maxsize}}[date:"{source.date}"]'
     )
+
+
+def _polygon(source: OverpassSource, bbox: BBox) -> Any:
+    """Return the area to ask for, in degrees."""
+    import osmnx  # noqa: PLC0415 - seconds to import
+    import shapely  # noqa: PLC0415 - slow import
+
     place = source.place
     if place is None:
         return shapely.box(*bbox)
@@ -70,8 +101,8 @@ def _configured_polygon(source: OverpassSource, bbox: BBox, folder: str) -> Any:
     return frame.geometry.iloc[0]
 
 
-def _keep_replies(source: OverpassSource, polygon: Any) -> None:
-    """Send the queries; OSMnx stops after each reply is in its cache."""
+def _send(source: OverpassSource, polygon: Any) -> None:
+    """Send the queries; OSMnx stops once the replies are in, before it builds a graph."""
     import osmnx  # noqa: PLC0415 - seconds to import
 
     tags: dict[str, Any] = dict.fromkeys(FEATURE_KEYS, True) | DISTRICTS
@@ -92,7 +123,7 @@ def _ask(source: OverpassSource, request: Callable[[], Any]) -> Any:
 
     try:
         return request()
-    except InterruptedError:  # OSMnx's word for "the reply is in the cache, as you asked"
+    except InterruptedError:  # OSMnx's word for "the replies are in, and you wanted no more"
         return None
     except (requests.RequestException, ValueError, TypeError) as fault:
         raise SourceError(

@@ -8,6 +8,7 @@ Each row is then held to Overture's own published models (overture-schema-theme-
 refuse is rejected with the reason, never passed on.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
@@ -183,9 +184,10 @@ def check_rows(kind: str, rows: list[dict[str, Any]]) -> Checked:
     Of rows with one id the first is kept; rows come back sorted by id.
     """
     import pydantic  # noqa: PLC0415 - slow import
-    from overture.schema.system.geometric.geom import Geometry  # noqa: PLC0415
 
-    model = _model(kind)
+    model = overture_models()[kind]
+    from overture.schema.system.geometric.geom import Geometry  # noqa: PLC0415 - after its models
+
     kept: dict[str, dict[str, Any]] = {}
     refused: list[tuple[str, ContextReason, str]] = []
     for row in rows:
@@ -210,14 +212,16 @@ def check_rows(kind: str, rows: list[dict[str, Any]]) -> Checked:
     return Checked([kept[number] for number in sorted(kept)], refused)
 
 
-def _model(kind: str) -> Any:
-    """Return Overture's own model of a feature type."""
-    from overture.schema.base import Land, LandUse, Water  # noqa: PLC0415 - slow import
-    from overture.schema.divisions import DivisionArea  # noqa: PLC0415
-    from overture.schema.places import Place  # noqa: PLC0415
+def overture_models() -> dict[str, Any]:
+    """Return Overture's own model of each feature type; imports them on the first call."""
+    with warnings.catch_warnings():
+        # Their packages take a sentinel from where pydantic 2.14 no longer keeps it.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from overture.schema.base import Land, LandUse, Water  # noqa: PLC0415 - slow import
+        from overture.schema.divisions import DivisionArea  # noqa: PLC0415
+        from overture.schema.places import Place  # noqa: PLC0415
 
-    models = (Place, LandUse, Land, Water, DivisionArea)
-    return dict(zip(TYPES, models, strict=True))[kind]
+    return dict(zip(TYPES, (Place, LandUse, Land, Water, DivisionArea), strict=True))
 
 
 def _present(value: Any) -> Any:
