@@ -9,7 +9,6 @@ one run mean anything. All figures also go to bench/work/match.json.
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -50,9 +49,7 @@ def main() -> None:
                 processes.append(stack.enter_context(Process(tool, WORK, options.get(tool, {}))))
             except UnavailableError as fault:
                 results["missing"][tool] = str(fault)
-        for name, group in _by_set(cases):
-            _run_set(name, group, processes, asked, results)
-            (WORK / "match.json").write_text(json.dumps(results, indent=1))
+        _compare(cases, processes, asked, results)
     print(report.render(results))
 
 
@@ -82,26 +79,32 @@ def _variants(asked: argparse.Namespace) -> dict[str, dict[str, Any]]:
     return variants
 
 
-def _by_set(cases: list[Case]) -> Iterator[tuple[str, list[Case]]]:
-    for name in dict.fromkeys(case.set_name for case in cases):
-        yield name, [case for case in cases if case.set_name == name]
-
-
-def _run_set(
-    name: str,
+def _compare(
     cases: list[Case],
     processes: list[Process],
     asked: argparse.Namespace,
     results: dict[str, Any],
 ) -> None:
-    """Match all cases of a set in interleaved rounds, then score what the first round gave."""
-    cost: dict[str, list[list[float]]] = {}
-    for case in cases:
+    """Run case after case, one network at a time; a set is scored when its last case is done."""
+    costs: dict[str, dict[str, list[list[float]]]] = {}
+    last = {case.set_name: at for at, case in enumerate(cases)}
+    for at, case in enumerate(cases):
+        cost = costs.setdefault(case.set_name, {})
         for label, seconds in _rounds(case, processes, asked, results).items():
             cost.setdefault(label, []).append(seconds)
-    cost = {label: per_case for label, per_case in cost.items() if len(per_case) == len(cases)}
+        if case.set_name == "sim15":
+            results["scaling"] = _scaling(case, processes[0], asked.rounds)
+        if last[case.set_name] == at:
+            same = [other for other in cases if other.set_name == case.set_name]
+            results["sets"][case.set_name] = _set_result(same, cost)
+            (WORK / "match.json").write_text(json.dumps(results, indent=1))
+        print(f"{case.folder}: done", file=sys.stderr)
+
+
+def _set_result(cases: list[Case], cost: dict[str, list[list[float]]]) -> dict[str, Any]:
+    """Return speed and scores of each matcher that got through all cases of a set."""
     points = sum(len(case.points()) for case in cases)
-    results["sets"][name] = {
+    return {
         label: {
             "points": points,
             "rounds": min(map(len, per_case)),
@@ -109,10 +112,8 @@ def _run_set(
         }
         | _scores(cases, label)
         for label, per_case in cost.items()
+        if len(per_case) == len(cases)
     }
-    if name == "sim15":
-        results["scaling"] = _scaling(cases[0], processes[0], asked.rounds)
-    print(f"{name}: done", file=sys.stderr)
 
 
 def _rounds(
