@@ -41,19 +41,14 @@ def cover_segments(roads: pl.DataFrame, *, resolution: int, tolerance_m: float) 
         Columns edge_id, cell (uint64), length_m, in the order of `roads` and, within a segment,
         of first entry; the lengths of a segment add up to its length_m.
     """
-    steps = _steps(roads)
-    pieces = _pieces(steps, resolution, tolerance_m)
+    pieces = _pieces(_steps(roads), resolution, tolerance_m)
+    segments = roads.select("edge_id", whole="length_m").with_row_index("owner")
     total = pl.col("part_m").sum().over("owner")
     return (
         pieces.group_by("owner", "cell")
-        .agg(pl.col("part_m").sum(), pl.col("order").min())
+        .agg(pl.col("part_m").sort_by("order").sum(), pl.col("order").min())
+        .join(segments.with_columns(pl.col("owner").cast(pl.Int64)), on="owner")
         .sort("owner", "order")
-        .with_columns(
-            edge_id=roads["edge_id"].gather(pl.Series("owner", []).cast(pl.UInt32))
-            if roads.is_empty()
-            else pl.lit(roads["edge_id"]).gather(pl.col("owner")),
-            whole=pl.lit(roads["length_m"]).gather(pl.col("owner")),
-        )
         .select("edge_id", "cell", length_m=pl.col("part_m") * pl.col("whole") / total)
     )
 
@@ -119,7 +114,7 @@ def _pieces(steps: _Steps, resolution: int, tolerance_m: float) -> pl.DataFrame:
     low, high = np.zeros(count), np.ones(count)
     cell_low, cell_high = both[:count], both[count:]
     done: list[tuple[Ints, Floats, Floats, Cells]] = []
-    while len(step):
+    while True:
         same = cell_low == cell_high
         done.append((step[same], low[same], high[same], cell_low[same]))
         step, low, high = step[~same], low[~same], high[~same]
@@ -128,6 +123,8 @@ def _pieces(steps: _Steps, resolution: int, tolerance_m: float) -> pl.DataFrame:
         short = (high - low) * steps.length_m[step] <= tolerance_m
         done.append((step[short], low[short], middle[short], cell_low[short]))
         done.append((step[short], middle[short], high[short], cell_high[short]))
+        if short.all():
+            break
         step, low, middle, high = (a[~short] for a in (step, low, middle, high))
         cell_low, cell_high = cell_low[~short], cell_high[~short]
         at = steps.start[step] + middle[:, None] * (steps.end[step] - steps.start[step])

@@ -36,7 +36,13 @@ def rows_of(folder, *, name_tag="name", **things):
 
 
 def test_a_node_with_a_place_tag_is_a_place_with_its_hierarchy(tmp_path):
-    tags = {"amenity": "cafe", "name": "Café", "name:sv": "Kafé", "addr:street": "Rue", "brand": "X"}
+    tags = {
+        "amenity": "cafe",
+        "name": "Café",
+        "name:sv": "Kafé",
+        "addr:street": "Rue",
+        "brand": "X",
+    }
     rows, _ = rows_of(tmp_path, nodes={8: (0, 0, tags)}, name_tag="name:sv")
     (place,) = rows["place"]
     assert (place["id"], place["names"], place["basic_category"]) == (
@@ -67,7 +73,10 @@ def test_a_closed_way_is_an_area_and_a_park_is_place_and_land_use_both(tmp_path)
 def test_a_closed_coastline_is_a_line_since_its_inside_is_an_island(tmp_path):
     rows, _ = rows_of(tmp_path, nodes=SQUARE, ways={7: ([1, 2, 3, 4, 1], {"natural": "coastline"})})
     (coast,) = rows["water"]
-    assert (coast["class"], shapely.from_wkb(coast["geometry"]).geom_type) == ("ocean", "LineString")
+    assert (coast["class"], shapely.from_wkb(coast["geometry"]).geom_type) == (
+        "ocean",
+        "LineString",
+    )
 
 
 def test_a_cut_line_keeps_its_longest_known_stretch(tmp_path):

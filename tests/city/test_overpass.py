@@ -20,7 +20,13 @@ DATE = "2025-01-01T00:00:00Z"
 
 def node(number: int, place: tuple[float, float], **tags: str) -> dict[str, Any]:
     lon, lat = at(*place)
-    return {"type": "node", "id": number, "lon": lon, "lat": lat, **({"tags": tags} if tags else {})}
+    return {
+        "type": "node",
+        "id": number,
+        "lon": lon,
+        "lat": lat,
+        **({"tags": tags} if tags else {}),
+    }
 
 
 ROADS = [

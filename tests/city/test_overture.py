@@ -73,7 +73,9 @@ def test_an_old_place_is_converted_and_says_so():
 
 def test_an_old_category_without_a_new_place_is_counted_and_kept():
     unmapped: Counter[str] = Counter()
-    raw = place(taxonomy=None, basic_category=None, categories={"primary": "odd", "alternate": None})
+    raw = place(
+        taxonomy=None, basic_category=None, categories={"primary": "odd", "alternate": None}
+    )
     (row,) = rows_of("place", [raw], unmapped)
     assert row["taxonomy"]["hierarchy"] == ["odd"]
     assert unmapped == {"categories=odd": 1}

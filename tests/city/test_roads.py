@@ -47,7 +47,9 @@ def test_ways_are_cut_at_junctions_only(tmp_path):
     assert {i for i in ids(roads) if i.startswith("10:")} == {
         "10:1:2", "10:2:1", "10:2:3", "10:3:2",
     }  # fmt: skip
-    line = shapely.from_wkb(roads.row(by_predicate=pl.col("edge_id") == "10:1:2", named=True)["geometry"])
+    line = shapely.from_wkb(
+        roads.row(by_predicate=pl.col("edge_id") == "10:1:2", named=True)["geometry"]
+    )
     assert list(line.coords) == [at(0, 0), at(0.5, 0), at(1, 0)]
 
 
@@ -177,7 +179,9 @@ def test_equal_components_are_told_apart_by_the_smallest_node():
 
 
 def test_no_segments_have_no_component():
-    assert largest_component(np.array([], dtype=np.int64), np.array([], dtype=np.int64)).tolist() == []
+    assert (
+        largest_component(np.array([], dtype=np.int64), np.array([], dtype=np.int64)).tolist() == []
+    )
 
 
 @settings(deadline=None)

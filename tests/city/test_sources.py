@@ -15,7 +15,7 @@ from tests.city.worlds import BBOX, at, world
 CREDIT = {"date": "2024-01-01", "licence": "ODbL-1.0", "attribution": "(c) OSM"}
 STREET = {10: ([1, 2], {"highway": "residential"})}
 # A build backend that lies in the archive itself: pip asks it for the name, nothing is installed.
-BACKEND = '''
+BACKEND = """
 import pathlib
 def _dist_info(folder):
     info = pathlib.Path(folder) / "toymap-1.0.dist-info"
@@ -26,7 +26,7 @@ def prepare_metadata_for_build_wheel(folder, config_settings=None):
     return _dist_info(folder)
 def build_wheel(folder, config_settings=None, metadata_directory=None):
     raise RuntimeError("never built")
-'''
+"""
 PYPROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 

@@ -81,7 +81,9 @@ def test_names_come_from_the_citys_own_tag(tmp_path):
     tags = {"highway": "tertiary", "name": "Fabianinkatu", "name:sv": "Fabiansgatan", "ref": "3"}
     file = world(tmp_path, nodes={1: (0, 0), 2: (1, 0)}, ways={10: ([1, 2], tags)})
     found = read_drivable_ways(file, service_roads=False, name_tag="name:sv").table.to_dicts()
-    assert [(row["way_id"], row["name"], row["ref"]) for row in found] == [(10, "Fabiansgatan", "3")]
+    assert [(row["way_id"], row["name"], row["ref"]) for row in found] == [
+        (10, "Fabiansgatan", "3")
+    ]
 
 
 def test_a_file_that_is_not_osm_is_one_source_error(tmp_path):
