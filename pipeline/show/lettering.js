@@ -115,7 +115,7 @@ function drawMarks() {
     const top = Math.min(...corners.map((corner) => corner[1]));
     const x = corners.slice(1).reduce((sum, corner) => sum + corner[0], 0) / (corners.length - 1);
     const room = 2 * view.scale * cell.radius;
-    const text = cell.labels.find((label) => room > 8 * label.length + 22);
+    const text = cell.labels.find((label) => room > 8 * Math.max(2, label.length) + 22);
     if (!text) continue;
     const width = text.length * 7 + 12, y = top + 0.16 * room + 4;
     const mark = draw("g", {class: "mark role-" + cell.role, transform: `translate(${x} ${y})`}, layers.marks);

@@ -32,7 +32,7 @@ function layerBox([name, label]) {
 function layerBoxes() {
   const key = make("div", {class: "key"}, ...trip.decisions.map((decision) =>
     make("span", {}, make("span", {class: "swatch " + (decision.kept ? "kept" : "dot-" + decision.colour)}), `${decision.name} ${decision.count}`)));
-  const rows = [["path", `Driven path`], ["cells", "H3 cells of the phases"], ["points", `GPS points (${trip.points.length})`]].map(layerBox);
+  const rows = [["path", "Driven path"], ["cells", "H3 cells (phase and role)"], ["points", `GPS points (${trip.points.length})`]].map(layerBox);
   rows.push(key, ...[["places", `Places (${trip.places.length})`], ["streets", "Streets"]].map(layerBox));
   return make("fieldset", {}, make("legend", {}, make("h2", {}, "Layers")), ...rows);
 }

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.show.gather import life_of
+from pipeline.show.ground import Ground
 from pipeline.show.life import TripLife
+from pipeline.show.survey import ground_of
 from tests.show.browser import Chromium
 from tests.show.project import CITY, write_project
 
@@ -25,6 +27,11 @@ def own_project(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def life(tiny: Path) -> TripLife:
     return life_of(tiny, CITY, "17")
+
+
+@pytest.fixture(scope="session")
+def ground(tiny: Path, life: TripLife) -> Ground:
+    return ground_of(tiny, CITY, life)
 
 
 @pytest.fixture(scope="session")
