@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from pipeline.city.osm_file import OsmNode, OsmObjects, OsmWay, read_osm
-from pipeline.city.ways import HIGHWAY_CLASSES, read_drivable_ways
+from pipeline.city.ways import HIGHWAY_CLASSES, MADE_IDS, read_drivable_ways
 from pipeline.errors import SourceError
 
-# Objects made here are numbered from 1e15 up; OSM's own ids are about 1e10.
-MADE_IDS = 10**15
 GEO_COLUMNS = ("geo_id", "coordinates", "highway", "u", "v")
 REL_COLUMNS = ("origin_id", "destination_id")
 

@@ -22,6 +22,7 @@ from pipeline.city.speeds import tag_speed_kph
 from pipeline.city.ways import DRIVABLE, DrivableWays, read_drivable_ways
 from pipeline.errors import ParameterError, SourceError
 
+WHOLE_WORLD: BBox = (-180.0, -90.0, 180.0, 90.0)
 LOOP_CHORD_M = 1.0  # ends closer than this are one place: the chord has no direction
 
 
@@ -67,8 +68,8 @@ def city_roads(
 
     Args:
         ways: What `read_drivable_ways` found in the extract.
-        network: The city's network settings; a pre-matched road map keeps its own segments whole
-            and unconnected parts too, since its trips may use them.
+        network: The city's network settings; a pre-matched road map keeps all its segments whole,
+            unconnected ones and those outside the bbox too, since its trips may use them.
         bbox: West, south, east, north, degrees; ways are cut where they leave it.
         settings: Speeds.
 
@@ -78,7 +79,8 @@ def city_roads(
     """
     _require_speeds(settings, ways)
     prematched = isinstance(network.source, RoadmapSource)
-    segments = directed_segments(ways, bbox=bbox, split=not prematched)
+    area = WHOLE_WORLD if prematched else bbox
+    segments = directed_segments(ways, bbox=area, split=not prematched)
     if not len(segments.u):
         raise SourceError(
             f"osm/network.osm.pbf: expected drivable roads inside the bbox {list(bbox)}, found none"
@@ -220,6 +222,7 @@ def _metrics(frame: pl.DataFrame, kept: Bools, segments: Segments) -> dict[str, 
         "rejected_segments": int((~kept).sum()),
         "rejected_length_km": round(float(frame.filter(~kept)["length_m"].sum()) / 1000, 3),
         "dropped_way_nodes": segments.dropped_nodes,
+        "zero_length_pieces": segments.zero_length,
         "classes": [
             {"highway": name, "segments": count, "length_km": round(length / 1000, 3)}
             for name, count, length in classes.iter_rows()

@@ -35,6 +35,7 @@ class Segments:
         lon: Longitude of the kept node entries, degrees, (K',).
         lat: Latitude of the kept node entries, degrees, (K',).
         dropped_nodes: Node entries that were missing or outside the bbox.
+        zero_length: Pieces left out because their nodes lie on one spot.
     """
 
     way: Ints
@@ -47,6 +48,7 @@ class Segments:
     lon: Floats
     lat: Floats
     dropped_nodes: int
+    zero_length: int
 
 
 def directed_segments(
@@ -90,6 +92,7 @@ def directed_segments(
         lon=lon,
         lat=lat,
         dropped_nodes=int((~kept).sum()),
+        zero_length=int((~real).sum()),
     )
 
 

@@ -29,6 +29,8 @@ HIGHWAY_CLASSES = (
     *LINK_CLASSES, *LINKS, "unclassified", "residential",
     "living_street", "service", "road", "pedestrian", "track", "busway", "raceway", "escape",
 )  # fmt: skip
+# Objects made from a pre-matched road map are numbered from here; OSM's own ids are about 1e10.
+MADE_IDS = 10**15
 NO_LOCATION = 2**31 - 1  # osmium's mark of a node the extract does not hold
 DEGREE = 10_000_000  # OSM's integer coordinates per degree
 
@@ -101,7 +103,7 @@ def read_drivable_ways(path: Path, *, service_roads: bool, name_tag: str) -> Dri
     Args:
         path: The extract.
         service_roads: Whether `highway=service` counts.
-        name_tag: OSM key of the native name, usually `name`.
+        name_tag: OSM key of the native name, usually `name`; where a road lacks it, `name` counts.
 
     Raises:
         SourceError: The file is not readable as OSM data.
@@ -124,7 +126,8 @@ def read_drivable_ways(path: Path, *, service_roads: bool, name_tag: str) -> Dri
         for way in reader:
             if not isinstance(way, osmium.osm.Way):  # never so: the filter lets ways through
                 continue
-            if not is_drivable(way.tags, service_roads=service_roads):
+            made = way.id >= MADE_IDS  # a road map's segments are driven by definition
+            if not made and not is_drivable(way.tags, service_roads=service_roads):
                 continue
             _append_way(columns, way.id, way.tags, name_tag)
             nodes = way.nodes
@@ -155,7 +158,7 @@ def _append_way(columns: dict[str, list[Any]], way_id: int, tags: Any, name_tag:
     columns["highway"].append(tags["highway"])
     columns["direction"].append(driving_direction(tags))
     columns["roundabout"].append(is_roundabout(tags))
-    columns["name"].append(tags.get(name_tag))
+    columns["name"].append(tags.get(name_tag) or tags.get("name"))
     columns["name_en"].append(tags.get("name:en"))
     columns["ref"].append(tags.get("ref"))
     columns["maxspeed"].append(tags.get("maxspeed"))

@@ -15,7 +15,7 @@ from pipeline.city.geotag import (
     rule_strengths,
     tag_cells,
 )
-from pipeline.city.hexgrid import cells_at, neighbours, outline
+from pipeline.city.hexgrid import cells_at, centre, neighbours, outline
 from pipeline.city.projection import UtmPlane
 from pipeline.city.surroundings import SHARE_ROLES, Surroundings, measure_surroundings
 from pipeline.schemas import check_record
@@ -145,8 +145,6 @@ def disc(rings: int) -> list[int]:
 
 def half_and_half(cells: list[int], *, weak: int) -> tuple[Surroundings, np.ndarray]:
     """Return surroundings green in the west and built in the east; `weak` cells are in doubt."""
-    from pipeline.city.hexgrid import centre
-
     west = np.array([centre(cell)[0] < ORIGIN[0] for cell in cells])
     green = np.where(west, 0.8, 0.0)
     green[:weak] = np.where(west[:weak], 0.19, 0.11)

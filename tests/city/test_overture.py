@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -187,8 +188,6 @@ def test_a_release_out_of_reach_is_a_source_error(monkeypatch):
 
 
 def test_a_config_names_its_kind_of_source():
-    import msgspec
-
     made = msgspec.convert(
         {"source": {"kind": "overture", "release": "r", "licence": "l", "attribution": "a"}},
         ContextConfig,

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from pipeline.city.extract import describe_extract, fetch_extract
+from pipeline.city.roadmap import read_roadmap
 from pipeline.city.roads import city_roads
 from pipeline.city.sources import NetworkConfig, RoadmapSource, sha256_of
 from pipeline.city.ways import read_drivable_ways
@@ -29,7 +30,7 @@ def source(folder: Path, geo: str, rel: str, *, osm: Path | None = None) -> Road
         geo_sha256=sha256_of(folder / "roadmap.geo"),
         rel=str(folder / "roadmap.rel"),
         rel_sha256=sha256_of(folder / "roadmap.rel"),
-        highway_codes={"4": "residential", "9": "footway"},
+        highway_codes={"4": "residential", "9": "footway", "12": "track"},
         osm=str(osm) if osm else None,
         osm_sha256=sha256_of(osm) if osm else None,
         date="2024",
@@ -63,6 +64,15 @@ def test_a_segment_of_a_road_map_keeps_its_own_id_and_shape(tmp_path):
     ]
     assert roads["oneway"].all()
     assert describe_extract(target, network=network, bbox=BBOX)["kind"] == "roadmap"
+
+
+def test_a_road_map_is_kept_whole_whatever_class_or_bbox_say(tmp_path):
+    far = f"8,LineString,{line((0, 0), (900, 0), (1, 1))},12,,4,5\n"
+    roadmap = source(tmp_path, TWO + far, "0,geo,0,7\n")
+    network = NetworkConfig(source=roadmap, service_roads=False)
+    ways = read_drivable_ways(pulled(tmp_path, roadmap), service_roads=False, name_tag="name")
+    roads = city_roads(ways, network=network, bbox=BBOX, settings=ROADS).roads
+    assert roads.select("edge_id", "highway").rows()[2] == ("8", "track")
 
 
 def test_names_are_joined_from_osm_by_the_end_nodes_and_the_rest_comes_along(tmp_path):
@@ -105,6 +115,4 @@ def test_a_road_map_without_a_column_is_refused(tmp_path):
     with pytest.raises(SourceError, match="expected sha256"):
         pulled(tmp_path, roadmap)
     with pytest.raises(SourceError, match=r"found no u"):
-        from pipeline.city.roadmap import read_roadmap
-
         read_roadmap(Path(roadmap.geo), Path(roadmap.rel), roadmap.highway_codes)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -121,6 +122,13 @@ def test_a_node_noted_twice_makes_no_segment_of_zero_length(tmp_path):
     assert ids(roads) == ["10:1:2", "10:2:1"]
 
 
+def test_two_nodes_on_one_spot_make_no_segment_and_are_counted(tmp_path):
+    nodes = {1: (0, 0), 2: (0, 0), 3: (1, 0)}
+    made = roads_of(tmp_path, nodes, {10: ([1, 2], STREET), 11: ([1, 3], STREET)})
+    assert ids(made.roads) == ["11:1:3", "11:3:1"]
+    assert made.metrics["zero_length_pieces"] == 1
+
+
 def test_segments_outside_the_largest_component_are_rejected_by_name(tmp_path):
     nodes = {1: (0, 0), 2: (1, 0), 3: (2, 0), 4: (3, 0)}
     ways = {10: ([1, 2, 3], STREET), 11: ([3, 4], {**STREET, "oneway": "yes", "name": "Sackgasse"})}
@@ -187,8 +195,6 @@ def test_no_segments_have_no_component():
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=40))
 def test_the_largest_component_is_what_networkx_finds(edges):
-    import networkx as nx
-
     u, v = np.array(edges, dtype=np.int64).T
     graph = nx.MultiDiGraph(edges)
     parts = sorted(nx.strongly_connected_components(graph), key=lambda p: (-len(p), min(p)))
