@@ -66,6 +66,7 @@ def rows_where(
 
     Raises:
         ContractError: A row does not fit its record: the artifact is from another version.
+        SourceError: A file is unreadable, or went away while it was being read.
     """
     if not tables.files(name):
         return []
@@ -87,6 +88,12 @@ def _records(
 ) -> list[_Record]:
     try:
         return msgspec.convert(frame.collect().to_dicts(), list[record])  # type: ignore[valid-type]
+    except (OSError, pl.exceptions.ComputeError) as fault:
+        raise SourceError(
+            f"data/{tables.city}/{name}: expected readable Parquet files, found"
+            f" {' '.join(str(fault).split())}; if a stage is just writing them, try again, else run"
+            f" `{tables.maker_command(name)}`"
+        ) from fault
     except (msgspec.ValidationError, pl.exceptions.ColumnNotFoundError) as fault:
         raise ContractError(
             f"data/{tables.city}/{name}: expected rows of {record.__name__}, found {fault}; rebuild"

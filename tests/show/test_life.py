@@ -182,6 +182,13 @@ def test_a_table_of_another_version_is_refused(own_project):
         life_of(own_project, CITY, "17")
 
 
+def test_a_broken_file_names_the_stage_that_makes_it(own_project):
+    file = artifact_path(ARTIFACTS["matched"], root=own_project, city=CITY) / "part-00001.parquet"
+    file.write_bytes(b"not Parquet at all")
+    with pytest.raises(SourceError, match=f"dvc repro match@{CITY}"):
+        life_of(own_project, CITY, "17")
+
+
 def test_the_whole_life_survives_a_round_trip_through_json(life):
     assert msgspec.json.decode(life_json(life), type=TripLife) == life
 
