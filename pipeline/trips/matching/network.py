@@ -18,8 +18,8 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.errors import ContractError
-from pipeline.trips.matching.candidates import F64, Grid, fill_cells
-from pipeline.trips.matching.search import F32, I32, Graph
+from pipeline.trips.matching.candidates import PIECE, Grid, compile_fill_cells
+from pipeline.trips.matching.search import EDGE, F64, I32, Graph, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class Network:
     @property
     def edges(self) -> int:
         """Number of directed edges."""
-        return len(self.graph.u)
+        return len(self.graph.edges)
 
     @property
     def nodes(self) -> int:
@@ -73,8 +73,14 @@ class Network:
         u, v = _node_indices(edges, x, y, of_edge)
         drawn, pieces = _pieces(x, y, of_edge, edges.height)
         length = _lengths(edges, drawn)
-        graph = _graph(u, v, length, _weights(edges, length), _twins(u, v, lonlat, of_edge))
-        return cls(edges["edge_id"], graph, _grid(graph, drawn, pieces), projection)
+        table = np.zeros(edges.height, EDGE)
+        table["u"], table["v"] = u, v
+        table["length"], table["weight"] = length, _weights(edges, length)
+        table["twin"] = _twins(u, v, lonlat, of_edge)
+        graph, order = _by_source(table)
+        pieces["edge"] = np.argsort(order)[pieces["edge"]]
+        grid = _grid(graph, drawn[order], pieces)
+        return cls(edges["edge_id"].gather(order), graph, grid, projection)
 
 
 class LocalMetres:
@@ -196,16 +202,18 @@ def _morton(x: F64, y: F64) -> U64:
 
 def _pieces(
     x: F64, y: F64, of_edge: npt.NDArray[np.int64], edges: int
-) -> tuple[F64, tuple[F64, F64, F64, F64, npt.NDArray[np.int64], F64]]:
-    """Return the drawn length of each edge, and all pieces with edge and metres before them."""
+) -> tuple[F64, Rows]:
+    """Return the drawn length of each edge and the straight pieces of all edges."""
     inner = np.flatnonzero(of_edge[1:] == of_edge[:-1])
-    ax, ay, bx, by = x[inner], y[inner], x[inner + 1], y[inner + 1]
-    edge = of_edge[inner]
-    span = np.hypot(bx - ax, by - ay)
-    drawn = np.bincount(edge, weights=span, minlength=edges)
+    pieces = np.zeros(len(inner), PIECE)
+    pieces["ax"], pieces["ay"] = x[inner], y[inner]
+    pieces["bx"], pieces["by"] = x[inner + 1], y[inner + 1]
+    pieces["edge"] = of_edge[inner]
+    span = np.hypot(pieces["bx"] - pieces["ax"], pieces["by"] - pieces["ay"])
     before = np.concatenate([[0.0], np.cumsum(span)[:-1]])
-    first = np.searchsorted(edge, np.arange(edges))
-    return drawn, (ax, ay, bx, by, edge, before - before[first][edge])
+    first = np.searchsorted(pieces["edge"], np.arange(edges))
+    pieces["along"] = before - before[first][pieces["edge"]]
+    return np.bincount(pieces["edge"], weights=span, minlength=edges), pieces
 
 
 def _lengths(edges: pl.DataFrame, drawn: F64) -> F64:
@@ -274,38 +282,38 @@ def _line_hashes(lonlat: F64, of_edge: npt.NDArray[np.int64]) -> tuple[U64, U64]
     return ahead, backward
 
 
-def _graph(u: I32, v: I32, length: F64, weight: F64, twin: I32) -> Graph:
-    nodes = int(max(u.max(), v.max())) + 1
-    order = np.argsort(u, kind="stable").astype(np.int32)
+def _by_source(table: Rows) -> tuple[Graph, npt.NDArray[np.int64]]:
+    """Return the graph with edges in order of the node they leave, and the old number of each."""
+    order = np.argsort(table["u"], kind="stable")
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    edges = table[order]
+    edges["twin"] = np.where(edges["twin"] >= 0, place[edges["twin"]], -1)
+    nodes = int(max(table["u"].max(), table["v"].max())) + 1
     starts = np.zeros(nodes + 1, np.int32)
-    np.cumsum(np.bincount(u, minlength=nodes), out=starts[1:])
-    return Graph(u, v, length.astype(np.float32), weight.astype(np.float32), twin, starts, order)
+    np.cumsum(np.bincount(table["u"], minlength=nodes), out=starts[1:])
+    return Graph(edges, starts), order
 
 
-def _grid(
-    graph: Graph,
-    drawn: F64,
-    pieces: tuple[F64, F64, F64, F64, npt.NDArray[np.int64], F64],
-) -> Grid:
-    edge = pieces[4]
-    edges = len(graph.u)
-    owner = (graph.twin < 0) | (graph.twin > np.arange(edges))
-    kept = owner[edge]
-    ax, ay, bx, by, edge, along = (column[kept] for column in pieces)
-    x0 = float(min(ax.min(), bx.min()))
-    y0 = float(min(ay.min(), by.min()))
-    width, height = max(ax.max(), bx.max()) - x0, max(ay.max(), by.max()) - y0
+def _grid(graph: Graph, drawn: F64, pieces: Rows) -> Grid:
+    """Put the pieces of one direction of each street into square cells."""
+    edges = len(graph.edges)
+    owner = (graph.edges["twin"] < 0) | (graph.edges["twin"] > np.arange(edges))
+    pieces = pieces[owner[pieces["edge"]]]
+    pieces = pieces[np.argsort(pieces["edge"], kind="stable")]
+    x0 = float(min(pieces["ax"].min(), pieces["bx"].min()))
+    y0 = float(min(pieces["ay"].min(), pieces["by"].min()))
+    width = float(max(pieces["ax"].max(), pieces["bx"].max())) - x0
+    height = float(max(pieces["ay"].max(), pieces["by"].max())) - y0
     # A country has larger cells, so that the grid never outgrows the roads.
     cell = max(CELL_M, float(np.sqrt(width * height / _MOST_CELLS)))
     columns, rows = int(width / cell) + 1, int(height / cell) + 1
-    starts, flat = fill_cells((ax, ay, bx, by), x0, y0, cell, columns, rows)
-    piece_start = np.searchsorted(edge, np.arange(edges + 1)).astype(np.int32)
-    scale: F32 = np.where(drawn > 0, graph.length / np.where(drawn > 0, drawn, 1), 0).astype(
-        np.float32
-    )
+    starts, flat = compile_fill_cells()(pieces, x0, y0, cell, columns, rows)
+    piece_start = np.searchsorted(pieces["edge"], np.arange(edges + 1)).astype(np.int32)
+    scale = graph.edges["length"] / np.where(drawn > 0, drawn, 1.0)
     return Grid(
-        ax, ay, bx, by, edge.astype(np.int32), along.astype(np.float32), piece_start, scale,
-        starts, flat, x0, y0, cell, columns, rows,
+        pieces, piece_start, np.where(drawn > 0, scale, 0.0), starts, flat,
+        x0, y0, cell, columns, rows,
     )  # fmt: skip
 
 

@@ -2,9 +2,8 @@
 
     PathTable.build(network, bound_m=3000.0, max_mb=600.0)  ->  18 M rows, 230 MiB, 3 s (Porto)
 
-Row (source, target) keeps the length of the path, the slot of its first edge among the edges that
-leave the source, and its last edge, from which the whole path can be walked back. Rows of one
-source are sorted by target. The size is predicted before anything is built.
+Row (source, target) keeps length and weight of the path and its first and last edge; the whole path
+is walked back from the last one. Rows of one source are sorted by target. The size is predicted before anything is built.
 """
 
 from __future__ import annotations
@@ -13,41 +12,46 @@ import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from pipeline.errors import ParameterError
-from pipeline.trips.matching.search import F32, I32, Graph, SearchSpace, search, search_space
+from pipeline.trips.matching.compiled import entry_point
+from pipeline.trips.matching.search import (
+    I32,
+    I64,
+    Graph,
+    Rows,
+    SearchSpace,
+    search,
+    search_space,
+)
 
 if TYPE_CHECKING:
     from pipeline.trips.matching.network import Network
 
-ROW_BYTES = 17
+PATH = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
+ROW_BYTES = 4 + PATH.itemsize
 _SAMPLE_NODES = 256
 _CHUNK_NODES = 512
-_NO_SLOT = 255
 
 
 class Table(NamedTuple):
-    """The table as the compiled code sees it."""
+    """The table as the compiled code sees it: the paths from node n are start[n]:start[n + 1]."""
 
-    row_start: npt.NDArray[np.int64]
+    start: I64
     target: I32
-    length: F32
-    weight: F32
-    first: npt.NDArray[np.uint8]
-    last: I32
+    paths: Rows
     bound: float
 
 
-@njit(inline="always")
+@njit
 def look_up(table: Table, source: int, target: int) -> int:
     """Return the row of the path from source to target, -1 when the table has none."""
-    low = table.row_start[source]
-    count = table.row_start[source + 1] - low
+    low = table.start[source]
+    count = table.start[source + 1] - low
     if count == 0:
         return -1
     while count > 1:
@@ -58,65 +62,60 @@ def look_up(table: Table, source: int, target: int) -> int:
     return low if table.target[low] == target else -1
 
 
-@njit(inline="always")
-def first_edge(graph: Graph, table: Table, source: int, row: int) -> int:
-    """Return the first edge of a row's path, -1 when the path is empty or its slot unknown."""
-    slot = table.first[row]
-    if slot == 255:
-        return -1
-    return graph.out_edge[graph.out_start[source] + slot]
+@njit
+def _write_paths(
+    space: SearchSpace, settled: int, target: I32, paths: Rows, used: int
+) -> None:
+    for node in np.sort(space.settled[:settled]):
+        label = space.labels[node]
+        target[used] = node
+        path = paths[used]
+        path.length = label.length
+        path.weight = label.weight
+        path.first = label.first
+        path.last = label.last
+        used += 1
 
 
-@njit(cache=True, nogil=True)
-def _count_rows(graph: Graph, sources: I32, bound: float) -> int:
-    space = search_space(graph)
-    total = 0
-    for source in sources:
-        total += search(graph, space, source, bound, sources, 0)
-    return total
+@entry_point
+def _compile_counting(sources: str) -> Any:
+    @njit(cache=True, nogil=True)
+    def count_rows(graph: Graph, nodes: I32, bound: float) -> int:
+        _ = sources
+        space = search_space(graph)
+        total = 0
+        for node in nodes:
+            total += search(graph, space, node, bound, nodes, 0)
+        return total
+
+    return count_rows
 
 
-@njit(inline="always")
-def _slot(graph: Graph, source: int, edge: int) -> int:
-    for k in range(graph.out_start[source], graph.out_start[source + 1]):
-        if graph.out_edge[k] == edge:
-            return min(k - graph.out_start[source], _NO_SLOT)
-    return _NO_SLOT
+@entry_point
+def _compile_rows(sources: str) -> Any:
+    @njit(cache=True, nogil=True)
+    def rows_of(graph: Graph, begin: int, end: int, bound: float) -> tuple[I64, I32, Rows]:
+        _ = sources
+        space = search_space(graph)
+        counts = np.empty(end - begin, np.int64)
+        target = np.empty(1 << 16, np.int32)
+        paths = np.empty(1 << 16, PATH)
+        used = 0
+        for source in range(begin, end):
+            settled = search(graph, space, source, bound, space.settled, 0)
+            if used + settled > len(target):
+                more = np.empty(max(2 * len(target), used + settled), np.int32)
+                more[:used] = target[:used]
+                target = more
+                wider = np.empty(len(more), PATH)
+                wider[:used] = paths[:used]
+                paths = wider
+            _write_paths(space, settled, target, paths, used)
+            used += settled
+            counts[source - begin] = settled
+        return counts, target[:used], paths[:used]
 
-
-@njit(cache=True, nogil=True)
-def _rows_of(
-    graph: Graph, begin: int, end: int, bound: float
-) -> tuple[npt.NDArray[np.int64], I32, F32, F32, npt.NDArray[np.uint8], I32]:
-    """Return counts, targets, lengths, first slots and last edges of the sources begin..end-1."""
-    space: SearchSpace = search_space(graph)
-    counts = np.empty(end - begin, np.int64)
-    capacity = 1 << 16
-    target = np.empty(capacity, np.int32)
-    length = np.empty(capacity, np.float32)
-    weight = np.empty(capacity, np.float32)
-    first = np.empty(capacity, np.uint8)
-    last = np.empty(capacity, np.int32)
-    used = 0
-    for source in range(begin, end):
-        settled = search(graph, space, source, bound, space.settled, 0)
-        if used + settled > capacity:
-            grown = max(2 * capacity, used + settled)
-            target = np.concatenate((target[:used], np.empty(grown - used, np.int32)))
-            length = np.concatenate((length[:used], np.empty(grown - used, np.float32)))
-            weight = np.concatenate((weight[:used], np.empty(grown - used, np.float32)))
-            first = np.concatenate((first[:used], np.empty(grown - used, np.uint8)))
-            last = np.concatenate((last[:used], np.empty(grown - used, np.int32)))
-            capacity = grown
-        for node in np.sort(space.settled[:settled]):
-            target[used] = node
-            length[used] = space.length[node]
-            weight[used] = space.weight[node]
-            first[used] = _slot(graph, source, space.first[node])
-            last[used] = space.last[node]
-            used += 1
-        counts[source - begin] = settled
-    return counts, target[:used], length[:used], weight[:used], first[:used], last[:used]
+    return rows_of
 
 
 class PathTable:
@@ -140,17 +139,14 @@ class PathTable:
     @property
     def size_mb(self) -> float:
         """Memory of the arrays in MiB."""
-        return (self.rows * ROW_BYTES + self.table.row_start.nbytes) / 2**20
+        return (self.rows * ROW_BYTES + self.table.start.nbytes) / 2**20
 
     @classmethod
     def empty(cls, network: Network) -> PathTable:
         """Return a table without rows: the matcher then searches for every step."""
-        none = np.empty(0, np.int32)
-        nothing = np.empty(0, np.float32)
         starts = np.zeros(network.nodes + 1, np.int64)
         return cls(
-            Table(starts, none, nothing, nothing, np.empty(0, np.uint8), none, 0.0),
-            network.content_hash,
+            Table(starts, np.empty(0, np.int32), np.empty(0, PATH), 0.0), network.content_hash
         )
 
     @classmethod
@@ -181,7 +177,7 @@ class PathTable:
     def save(self, folder: Path) -> None:
         """Write the arrays to `folder`, so that `open` can map them into memory."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("row_start", "target", "length", "weight", "first", "last"):
+        for name in ("start", "target", "paths"):
             np.save(folder / f"{name}.npy", getattr(self.table, name))
         (folder / "key.txt").write_text(f"{self.network_hash} {self.bound_m!r}\n")
 
@@ -202,8 +198,8 @@ class PathTable:
                 f"{network.content_hash[:12]}; remove the folder and build it again"
             )
         arrays = [
-            np.load(folder / f"{name}.npy", mmap_mode="r")
-            for name in ("row_start", "target", "length", "weight", "first", "last")
+            np.load(folder / f"{name}.npy", mmap_mode="c")
+            for name in ("start", "target", "paths")
         ]
         return cls(Table(*(np.asarray(a) for a in arrays), float(bound)), found)
 
@@ -211,7 +207,7 @@ class PathTable:
 def predicted_rows(network: Network, bound_m: float) -> int:
     """Return the expected number of rows at this bound, from evenly spread sample nodes."""
     sample = np.unique(np.linspace(0, network.nodes - 1, _SAMPLE_NODES).astype(np.int32))
-    return int(_count_rows(network.graph, sample, float(bound_m)) / len(sample) * network.nodes)
+    return int(_compile_counting()(network.graph, sample, float(bound_m)) / len(sample) * network.nodes)
 
 
 def fitting_bound(network: Network, bound_m: float, capacity: int) -> tuple[float, int]:
@@ -237,30 +233,32 @@ def fitting_bound(network: Network, bound_m: float, capacity: int) -> tuple[floa
 
 def _fill(
     network: Network, bound: float, capacity: int, workers: int
-) -> tuple[npt.NDArray[np.int64], I32, F32, F32, npt.NDArray[np.uint8], I32]:
+) -> tuple[I64, I32, Rows]:
     """Build all rows in chunks of sources; sources that no longer fit keep no rows."""
     starts = np.zeros(network.nodes + 1, np.int64)
     target = np.empty(capacity, np.int32)
-    length = np.empty(capacity, np.float32)
-    weight = np.empty(capacity, np.float32)
-    first = np.empty(capacity, np.uint8)
-    last = np.empty(capacity, np.int32)
+    paths = np.empty(capacity, PATH)
     begins = range(0, network.nodes, _CHUNK_NODES)
+    rows_of = _compile_rows()
     used = 0
     threads = workers or os.cpu_count() or 1
+
+    def rows(begin: int) -> tuple[I64, I32, Rows]:
+        end = min(begin + _CHUNK_NODES, network.nodes)
+        found: tuple[I64, I32, Rows] = rows_of(network.graph, begin, end, bound)
+        return found
+
     with ThreadPoolExecutor(threads) as pool:
-        for wave in range(0, len(begins), 4 * threads):
-            tasks = [
-                pool.submit(_rows_of, network.graph, b, min(b + _CHUNK_NODES, network.nodes), bound)
-                for b in begins[wave : wave + 4 * threads]
-            ]
-            for begin, task in zip(begins[wave : wave + 4 * threads], tasks, strict=True):
-                counts, *rows = task.result()
-                fits = int(np.searchsorted(used + np.cumsum(counts), capacity, side="right"))
-                counts[fits:] = 0
+        # In waves, so that few finished chunks wait in memory beside the table.
+        for wave in range(0, len(begins), 2 * threads):
+            now = begins[wave : wave + 2 * threads]
+            for begin, (counts, new_target, new_paths) in zip(
+                now, pool.map(rows, now), strict=True
+            ):
+                counts[used + np.cumsum(counts) > capacity] = 0
                 kept = int(counts.sum())
-                for whole, part in zip((target, length, weight, first, last), rows, strict=True):
-                    whole[used : used + kept] = part[:kept]
+                target[used : used + kept] = new_target[:kept]
+                paths[used : used + kept] = new_paths[:kept]
                 starts[begin + 1 : begin + 1 + len(counts)] = used + np.cumsum(counts)
                 used += kept
-    return starts, target[:used], length[:used], weight[:used], first[:used], last[:used]
+    return starts, target[:used], paths[:used]

@@ -1,6 +1,6 @@
 """Bounded search for the fastest paths from one node, stopping once its targets are reached.
 
-    search(graph, space, source=4, limit=900.0, targets=[9, 2], n=2)
+    search(graph, space, source=4, limit=900.0, targets=[9, 2], wanted=2)
         ->  nodes settled, in order; length, first and last edge of each path in `space`
 
 Paths are the fastest ones (drivers choose by time), while the length in metres is kept beside the
@@ -8,102 +8,143 @@ weight, since the transition cost compares lengths. Weights are metres at the me
 network: a road at twice the mean speed weighs half its length.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
 I32 = npt.NDArray[np.int32]
-F32 = npt.NDArray[np.float32]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.void]
+"""An array of records; each module names the fields of its own ones."""
+Record = Any
+"""One record, as the compiled code sees it."""
+
+EDGE = np.dtype(
+    [
+        ("u", "i4"),
+        ("v", "i4"),
+        ("twin", "i4"),  # the same street the other way, -1 for a one-way street
+        ("length", "f4"),
+        ("weight", "f4"),
+    ]
+)
+_LABEL = np.dtype(
+    [("stamp", "i4"), ("first", "i4"), ("last", "i4"), ("length", "f4"), ("weight", "f4")]
+)
+_MOST_SEARCHES = 2**31 - 1
 
 
 class Graph(NamedTuple):
-    """Roads as arrays by edge and a list of the edges leaving each node."""
+    """Roads by edge; the edges that leave node n are out_start[n]:out_start[n + 1]."""
 
-    u: I32
-    v: I32
-    length: F32
-    weight: F32
-    twin: I32  # the same street the other way, -1 for a one-way street
-    out_start: I32  # edges leaving node n: out_edge[out_start[n]:out_start[n + 1]]
-    out_edge: I32
+    edges: Rows
+    out_start: I32
 
 
 class SearchSpace(NamedTuple):
-    """Working arrays of one thread; an entry counts only where its stamp is the current one."""
+    """Working arrays of one thread; a label counts only while its stamp is the current one."""
 
-    stamp: I32
-    counter: I32
-    weight: F32
-    length: F32
-    first: I32
-    last: I32
+    labels: Rows
     settled: I32
-    heap_key: F32
-    heap_node: I32
+    heap: I64
+    counter: I32
 
 
-@njit(cache=True, nogil=True)
+@njit
 def search_space(graph: Graph) -> SearchSpace:
     """Return working arrays for searches on this graph.
 
     Every edge is relaxed at most once in a search, so a heap of one entry an edge never overflows.
     """
     nodes = len(graph.out_start) - 1
-    heap = len(graph.u) + 2
     return SearchSpace(
-        np.zeros(nodes, np.int32),
+        np.zeros(nodes, _LABEL),
+        np.empty(nodes, np.int32),
+        np.empty(len(graph.edges) + 2, np.int64),
         np.zeros(1, np.int32),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.float32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(heap, np.float32),
-        np.empty(heap, np.int32),
     )
 
 
 @njit(inline="always")
-def _push(key: F32, node: I32, size: int, new_key: np.float32, new_node: int) -> int:
+def _entry(weight: np.float32, node: int) -> int:
+    """Return a heap entry: positive floats sort like their bits, equal weights by node."""
+    return (np.int64(np.float32(weight).view(np.int32)) << 32) | node
+
+
+@njit
+def _push(heap: I64, size: int, entry: int) -> int:
     i = size
     while i > 0:
         parent = (i - 1) >> 1
-        if key[parent] <= new_key:
+        if heap[parent] <= entry:
             break
-        key[i] = key[parent]
-        node[i] = node[parent]
+        heap[i] = heap[parent]
         i = parent
-    key[i] = new_key
-    node[i] = new_node
+    heap[i] = entry
     return size + 1
 
 
-@njit(inline="always")
-def _pop(key: F32, node: I32, size: int) -> int:
+@njit
+def _pop(heap: I64, size: int) -> int:
     """Remove the least entry (read it at index 0 first) and return the new size."""
     size -= 1
-    last_key = key[size]
-    last_node = node[size]
+    moved = heap[size]
     i = 0
     while True:
         child = 2 * i + 1
         if child >= size:
             break
-        if child + 1 < size and key[child + 1] < key[child]:
+        if child + 1 < size and heap[child + 1] < heap[child]:
             child += 1
-        if key[child] >= last_key:
+        if heap[child] >= moved:
             break
-        key[i] = key[child]
-        node[i] = node[child]
+        heap[i] = heap[child]
         i = child
-    key[i] = last_key
-    node[i] = last_node
+    heap[i] = moved
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit
+def _begin(space: SearchSpace, source: int) -> int:
+    """Label the source of a new search and return the search's stamp."""
+    if space.counter[0] == _MOST_SEARCHES:
+        for node in range(len(space.labels)):
+            space.labels[node].stamp = 0
+        space.counter[0] = 0
+    space.counter[0] += 1
+    label = space.labels[source]
+    label.stamp = space.counter[0]
+    label.first = -1
+    label.last = -1
+    label.length = 0.0
+    label.weight = 0.0
+    return space.counter[0]
+
+
+@njit
+def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, size: int) -> int:
+    """Offer the paths over the edges that leave a settled node; return the new heap size."""
+    here = space.labels[node]
+    for e in range(graph.out_start[node], graph.out_start[node + 1]):
+        edge = graph.edges[e]
+        weight = np.float32(here.weight + edge.weight)
+        if weight > limit:
+            continue
+        label = space.labels[edge.v]
+        if label.stamp != here.stamp or weight < label.weight:
+            label.stamp = here.stamp
+            label.first = e if here.last < 0 else here.first
+            label.last = e
+            label.length = here.length + edge.length
+            label.weight = weight
+            size = _push(space.heap, size, _entry(weight, edge.v))
+    return size
+
+
+@njit
 def search(
     graph: Graph, space: SearchSpace, source: int, limit: float, targets: I32, wanted: int
 ) -> int:
@@ -111,65 +152,42 @@ def search(
 
     Args:
         graph: The road graph.
-        space: Working arrays; afterwards `settled[:n]` are the nodes reached and `weight`, `length`,
-            `first`, `last` describe their paths where `stamp` equals `counter[0]`. `first` and
-            `last` are -1 for the source itself.
+        space: Working arrays; afterwards `settled[:n]` are the nodes reached, and the labels whose
+            stamp is `counter[0]` describe the paths found. `first` and `last` are -1 at the source.
         source: Node the paths start from.
         limit: Greatest weight of a path (metres at mean speed).
         targets: Distinct nodes; the search stops once the first `wanted` of them are settled.
         wanted: Number of targets to reach; 0 = settle everything within the limit.
     """
-    if space.counter[0] == 2147483647:
-        space.stamp[:] = 0
-        space.counter[0] = 0
-    space.counter[0] += 1
-    stamp = space.counter[0]
-    space.stamp[source] = stamp
-    space.weight[source] = 0
-    space.length[source] = 0
-    space.first[source] = -1
-    space.last[source] = -1
-    size = _push(space.heap_key, space.heap_node, 0, np.float32(0), source)
+    _begin(space, source)
+    size = _push(space.heap, 0, _entry(np.float32(0), source))
     settled = 0
     missing = wanted
     while size > 0:
-        weight = space.heap_key[0]
-        node = space.heap_node[0]
-        size = _pop(space.heap_key, space.heap_node, size)
-        if weight > space.weight[node]:
+        weight = np.int32(space.heap[0] >> 32).view(np.float32)
+        node = np.int32(space.heap[0] & 0x7FFFFFFF)
+        size = _pop(space.heap, size)
+        if weight > space.labels[node].weight:
             continue
         space.settled[settled] = node
         settled += 1
-        if wanted > 0:
-            for k in range(wanted):
-                if targets[k] == node:
-                    missing -= 1
-            if missing == 0:
-                break
-        for k in range(graph.out_start[node], graph.out_start[node + 1]):
-            edge = graph.out_edge[k]
-            head = graph.v[edge]
-            new = np.float32(weight + graph.weight[edge])
-            if new > limit:
-                continue
-            if space.stamp[head] != stamp or new < space.weight[head]:
-                space.stamp[head] = stamp
-                space.weight[head] = new
-                space.length[head] = space.length[node] + graph.length[edge]
-                space.first[head] = edge if node == source else space.first[node]
-                space.last[head] = edge
-                size = _push(space.heap_key, space.heap_node, size, new, head)
+        for k in range(wanted):
+            if targets[k] == node:
+                missing -= 1
+        if wanted > 0 and missing == 0:
+            break
+        size = _relax(graph, space, node, limit, size)
     return settled
 
 
-@njit(cache=True, nogil=True)
+@njit
 def walk_back(graph: Graph, space: SearchSpace, source: int, target: int, chain: I32) -> int:
-    """Write the edges of the path found last, from its end to its start; return how many."""
+    """Write the edges of a path found by the last search, last edge first; return how many."""
     count = 0
     node = target
-    while node != source and count < len(chain):
-        edge = space.last[node]
-        chain[count] = edge
+    while node != source:
+        e = space.labels[node].last
+        chain[count] = e
         count += 1
-        node = graph.u[edge]
+        node = graph.edges[e].u
     return count

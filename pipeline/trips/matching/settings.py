@@ -6,9 +6,10 @@ The constants follow Newson and Krumm (2009) with route distances; the reasons f
 comments of params.yaml.
 """
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
@@ -18,7 +19,9 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """All settings of one matching run; every cost is a negative log likelihood (nats)."""
 
     radius_m: Positive
-    """Roads further from a fix than this are no candidates (metres)."""
+    """Roads up to this far from a fix are its candidates (metres)."""
+    wide_radius_m: Positive
+    """Where there is none, roads up to this far are (metres)."""
     segments: Annotated[int, msgspec.Meta(ge=1, le=64)]
     """Nearest streets kept for each fix; a two-way street counts once and gives two candidates."""
     sigma_factor: Positive
@@ -77,43 +80,20 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Points that one thread takes at a time; no effect on the result."""
 
 
-class Costs(NamedTuple):
-    """The settings the compiled code reads, with fixed types."""
-
-    radius_m: float
-    segments: int
-    sigma_factor: float
-    sigma_min_m: float
-    sigma_max_m: float
-    sigma_few_m: float
-    beta_min_m: float
-    beta_mps: float
-    theta: float
-    end_cost: float
-    u_turn_cost: float
-    back_m: float
-    standing_m: float
-    speed_mps: float
-    speed_slack_m: float
-    jump_mps: float
-    gap_s: float
-    detour_factor: float
-    detour_m: float
-    skip_cost: float
-    skip_run: int
-    break_cost: float
-    beam: float
-    part_fixes: int
-    part_cost: float
-    search_sources: int
-    search_max_m: float
+_WHOLE = ("segments", "skip_run", "part_fixes", "search_sources")
+_NOT_COMPILED = ("table_bound_m", "table_max_mb", "chunk_points")
+COSTS = np.dtype(
+    [
+        (name, "i8" if name in _WHOLE else "f8")
+        for name in MatchSettings.__struct_fields__
+        if name not in _NOT_COMPILED
+    ]
+)
 
 
-def costs_of(settings: MatchSettings) -> Costs:
-    """Return the settings as the tuple the compiled code takes, each value cast to its type."""
-    whole = {"segments", "skip_run", "part_fixes", "search_sources"}
-    values = {
-        name: int(getattr(settings, name)) if name in whole else float(getattr(settings, name))
-        for name in Costs._fields
-    }
-    return Costs(**values)  # type: ignore[arg-type]
+def costs_of(settings: MatchSettings) -> Any:
+    """Return the settings as the record of fixed types that the compiled code reads."""
+    record = np.zeros(1, COSTS)
+    for name in COSTS.names or ():
+        record[name] = getattr(settings, name)
+    return record[0]
