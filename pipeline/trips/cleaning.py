@@ -196,7 +196,7 @@ def _cleaned_frame(
 def _edge_places(points: TrackPoints, trips: pl.DataFrame) -> pl.Series:
     """Return each point's place in the flat list of edge ids; null where its trip has none."""
     sizes = trips["edge_ids"].list.len().to_numpy().astype(np.int64)
-    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    begins = np.cumsum(sizes) - sizes
     place = begins[points.trip] + points.raw_index
     return pl.select(pl.when(pl.Series(points.prematched)).then(pl.Series(place))).to_series()
 

@@ -93,7 +93,7 @@ def explode_trips(raw: pl.DataFrame) -> TrackPoints:
     """
     sizes = raw["t"].list.len().to_numpy().astype(np.int64)
     trip = np.repeat(np.arange(raw.height, dtype=np.int64), sizes)
-    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    begins = np.cumsum(sizes) - sizes
     raw_index = np.arange(trip.size, dtype=np.int64) - np.repeat(begins, sizes)
     t, lon, lat = (_flat(raw[name]) for name in ("t", "lon", "lat"))
     prematched = (raw["edge_ids"].list.len() > 0).to_numpy()[trip]

@@ -1,0 +1,1 @@
+"""Tests of readers, cleaning, ingest, simulation and assessment."""
