@@ -58,11 +58,12 @@ def _runs(points: pl.DataFrame, traces: CabspottingTraces) -> pl.DataFrame:
     """Return the occupied points with `start`, the first time of their run."""
     ordered = points.sort("t", "lon", "lat").with_columns(busy=pl.col("occupied") == "1")
     run = pl.col("busy").rle_id()
-    ordered = ordered.with_columns(run=run).with_columns(size=pl.len().over("run"))
+    ordered = ordered.with_columns(run=run)
     inner = (pl.col("run") > 0) & (pl.col("run") < pl.col("run").max())
-    noise = inner & (pl.col("size") <= traces.flip_reports)
+    noise = inner & (pl.len().over("run") <= traces.flip_reports)
+    ordered = ordered.with_columns(noise=noise)
     # Two short runs side by side would each take the other's value: only lone ones are noise.
-    alone = ordered.group_by("run", maintain_order=True).agg(noise.first().alias("noise"))
+    alone = ordered.group_by("run", maintain_order=True).agg(pl.col("noise").first())
     near = pl.col("noise").shift(1, fill_value=False) | pl.col("noise").shift(-1, fill_value=False)
     alone = alone.with_columns(flip=pl.col("noise") & ~near)
     ordered = ordered.join(alone.select("run", "flip"), on="run", maintain_order="left")
