@@ -32,24 +32,27 @@ def _index(rows: Iterable[Artifact]) -> dict[str, Artifact]:
     return {row.name: row for row in rows}
 
 
-# fmt: off
 ARTIFACTS = _index(
     (
-        # ---- the ground -------------------------------------------------------------------------
+        # ---- the ground
         Artifact("osm", "osm/network.osm.pbf", "file", None, "OSM extract, as pulled", "-"),
         Artifact("osm_manifest", "osm/manifest.json", "json", "manifest", "one pull", "artifact"),
         Artifact("place", "context/place.parquet", "table", "overture_place", "one place", "id"),
         Artifact(
             "land_use", "context/land_use.parquet", "table", "overture_area", "one area", "id"
         ),
-        Artifact("land", "context/land.parquet", "table", "overture_area", "one feature", "id"),
-        Artifact("water", "context/water.parquet", "table", "overture_area", "one feature", "id"),
+        Artifact(
+            "land", "context/land.parquet", "table", "overture_area", "one natural feature", "id"
+        ),
+        Artifact(
+            "water", "context/water.parquet", "table", "overture_area", "one water feature", "id"
+        ),
         Artifact(
             "division_area",
             "context/division_area.parquet",
             "table",
             "overture_division",
-            "one administrative area",
+            "one division",
             "id",
         ),
         Artifact(
@@ -57,41 +60,87 @@ ARTIFACTS = _index(
         ),
         Artifact("roads", "roads.parquet", "table", "road", "one directed segment", "edge_id"),
         Artifact(
-            "road_cells", "road_cells.parquet", "table", "road_cell", "one segment", "edge_id"
+            "roads_metrics",
+            "metrics/roads.json",
+            "json",
+            "roads_metrics",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "road_cells",
+            "road_cells.parquet",
+            "table",
+            "road_cell",
+            "one directed segment",
+            "edge_id",
         ),
         Artifact("cells", "cells.parquet", "table", "cell", "one H3 cell", "cell"),
         Artifact(
-            "geotag_metrics", "metrics/geotag.json", "json", "geotag_metrics", "one city", "city",
+            "geotag_metrics",
+            "metrics/geotag.json",
+            "json",
+            "geotag_metrics",
+            "one city",
+            "city",
             "metric",
         ),
-        # ---- what moved -------------------------------------------------------------------------
+        # ---- what moved
         Artifact("traces", "{traces}", "folder", None, "raw trace files", "-"),
         Artifact(
             "simulated_traces", "simulated/traces", "folder", None, "simulated trace files", "-"
         ),
         Artifact(
-            "simulated_truth", "simulated/truth.parquet", "table", "simulated_truth",
-            "one simulated trip", "raw_trip_id",
-        ),
-        Artifact(
-            "cleaning_audit", "cleaning_audit.json", "json", "cleaning_audit", "one city", "city"
-        ),
-        Artifact(
-            "assessment", "metrics/accuracy.json", "json", "assessment", "one city", "city", "metric"
+            "simulated_truth",
+            "simulated/truth.parquet",
+            "table",
+            "simulated_truth",
+            "one simulated trip",
+            "raw_trip_id",
         ),
         Artifact("raw_trips", "raw_trips", "shards", "raw_trip", "one trip as read", "raw_trip_id"),
         Artifact("cleaned", "cleaned", "shards", "cleaned_trip", "one cleaned trip", "trip_id"),
-        Artifact("matched", "matched", "shards", "matched_trip", "one matched trip", "trip_id"),
+        Artifact(
+            "cleaning_audit", "cleaning_audit.json", "json", "cleaning_audit", "one city", "city"
+        ),
+        Artifact("matched", "matched", "shards", "matched_trip", "one connected drive", "trip_id"),
         Artifact(
             "matched_points",
             "matched_points",
             "shards",
             "matched_points",
-            "all points of one cleaned trip",
+            "one cleaned trip",
             "trip_id",
         ),
-        Artifact("phased", "phased", "shards", "phased_trip", "one trip in phases", "trip_id"),
-        # ---- what did not -----------------------------------------------------------------------
+        Artifact("phased", "phased", "shards", "phased_trip", "one drive in phases", "trip_id"),
+        # ---- how well it went, in git
+        Artifact(
+            "assessment",
+            "metrics/accuracy.json",
+            "json",
+            "assessment",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "ledger", "ledger.parquet", "table", "ledger_entry", "one raw trip", "raw_trip_id"
+        ),
+        Artifact(
+            "metrics", "metrics/summary.json", "json", "metrics", "one city", "city", "metric"
+        ),
+        Artifact(
+            "phases_plot",
+            "plots/phases_per_trip.csv",
+            "file",
+            None,
+            "one number of phases",
+            "-",
+            "plot",
+        ),
+        Artifact("loss_plot", "plots/loss.csv", "file", None, "one reason", "-", "plot"),
+        # ---- what was rejected
         *(
             Artifact(
                 f"{stage}_rejected",
@@ -103,18 +152,8 @@ ARTIFACTS = _index(
             )
             for stage in ("pull_context", "roads", "ingest", "match", "compress")
         ),
-        Artifact(
-            "ledger", "ledger.parquet", "table", "ledger_entry", "one raw trip", "raw_trip_id"
-        ),
-        # ---- numbers in git ---------------------------------------------------------------------
-        Artifact("metrics", "metrics/summary.json", "json", "metrics", "one city", "city", "metric"),
-        Artifact(
-            "phases_plot", "plots/phases_per_trip.csv", "file", None, "one phase count", "-", "plot"
-        ),
-        Artifact("loss_plot", "plots/loss.csv", "file", None, "one reason", "-", "plot"),
     )
 )
-# fmt: on
 
 
 def artifact_path(artifact: Artifact, *, root: Path, city: str, traces: str | None = None) -> Path:

@@ -16,7 +16,7 @@ from pipeline.stages import STAGES, Stage
 from pipeline.store import StageIO
 
 # Keys of a city's file that no stage needs by itself: they describe the city to readers.
-DESCRIPTIVE_KEYS = frozenset({"name"})
+DESCRIPTIVE_KEYS = frozenset({"name", "language"})
 
 
 def stage_named(name: str) -> Stage:

@@ -83,7 +83,7 @@ STAGES: tuple[Stage, ...] = (
         "Give each segment its H3 cells, and each cell its surroundings in words.",
         reads=("roads", "place", "land_use", "land", "water", "division_area"),
         writes=("road_cells", "cells", "geotag_metrics"),
-        params=("cells",),
+        params=("seed", "cells"),
         config=("h3_resolution", "bbox"),
         files=("pipeline/city/tables",),
     ),

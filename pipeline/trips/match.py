@@ -5,19 +5,15 @@
 Trips that come pre-matched skip the matcher: their segments are checked and adopted.
 """
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
+from pipeline.store import StageIO
 from pipeline.trips.drives import DriveSettings, drives_of, keep_good_drives
 from pipeline.trips.matching.matcher import Matcher
 from pipeline.trips.matching.network import Network
 from pipeline.trips.matching.path_table import PathTable
 from pipeline.trips.matching.settings import MatchSettings
 from pipeline.trips.prematched import adopt
-
-if TYPE_CHECKING:
-    from pipeline.store import StageIO
 
 POINT_COLUMNS = ("edge_id", "offset_m", "distance_m", "status")
 
@@ -108,7 +104,7 @@ def _with_shares(lists: pl.DataFrame, trips: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def run(io: "StageIO", *, match: MatchSettings, drives: DriveSettings) -> None:
+def run(io: StageIO, *, match: MatchSettings, drives: DriveSettings) -> None:
     """Match every cleaned trip of a city, one shard at a time, on all cores."""
     roads = io.read("roads")
     matcher = matcher_for(roads, match)

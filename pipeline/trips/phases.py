@@ -10,15 +10,12 @@ of a shard are compressed at once; nothing here loops over trips.
 """
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 
 from pipeline.errors import ContractError
-
-if TYPE_CHECKING:
-    from pipeline.store import StageIO
+from pipeline.store import StageIO
 
 COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 # Below this length of the mean vector the directions cancel: only rounding noise is left.
@@ -200,7 +197,7 @@ def local_time_words(epoch_s: pl.Expr, time_zone: str) -> pl.Expr:
     return instant.dt.convert_time_zone(time_zone).dt.strftime("%A, %b %-d, %Y at %-I:%M %p")
 
 
-def run(io: "StageIO", *, compress: CompressSettings, time_zone: str) -> None:
+def run(io: StageIO, *, compress: CompressSettings, time_zone: str) -> None:
     """Compress every matched trip of a city, one shard at a time."""
     ground = ground_of(io.read("roads"), io.read("road_cells"), io.read("cells"))
     with io.open_shards("phased") as phased:

@@ -4,14 +4,12 @@ data/<city>/metrics/summary.json   what `dvc metrics show` prints
 data/<city>/plots/*.csv            what `dvc plots show` draws
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from pipeline.store import StageIO
 from pipeline.trips.ledger import STAGES_THAT_REJECT, ledger_of
-
-if TYPE_CHECKING:
-    from pipeline.store import StageIO
 
 LONG_ROUTE = 1.5  # a route this much longer than its GPS line is most likely a wrong one
 
@@ -117,7 +115,7 @@ def _share(part: int, whole: int) -> float | None:
     return _round(_ratio(part, whole))
 
 
-def run(io: "StageIO", *, city: str, h3_resolution: int) -> None:
+def run(io: StageIO, *, city: str, h3_resolution: int) -> None:
     """Write the ledger, the metrics and the plots of a city."""
     raw, cleaned, points = io.read("raw_trips"), io.read("cleaned"), io.read("matched_points")
     matched, phased = io.read("matched"), io.read("phased")
@@ -154,7 +152,7 @@ def _trace_kind(cleaned: pl.DataFrame) -> str:
     return "simulated" if cleaned.height and cleaned["simulated"].all() else "real"
 
 
-def _write_plots(io: "StageIO", phased: pl.DataFrame, rejected: pl.DataFrame) -> None:
+def _write_plots(io: StageIO, phased: pl.DataFrame, rejected: pl.DataFrame) -> None:
     per_trip = phased.select(n_phases=pl.col("meta").struct.field("n_phases"))
     per_trip.group_by("n_phases").agg(trips=pl.len()).sort("n_phases").write_csv(
         io.path("phases_plot")
