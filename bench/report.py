@@ -8,6 +8,9 @@ from collections.abc import Callable
 from math import isnan
 from typing import Any
 
+# Below this many points a set tells how long a call takes to begin, not how fast points pass.
+TIMED_POINTS = 5000
+
 Scores = dict[str, Any]
 Column = tuple[str, Callable[[Scores], Any]]
 
@@ -29,10 +32,12 @@ def set_table(name: str, scores: dict[str, Scores]) -> str:
     """Return the table of one set; the speed ratio is ours over theirs."""
     first = next(iter(scores.values()))
     speed = scores.get("ours", first)["points_per_cpu_s"]
-    columns: list[Column] = [
-        ("pts/CPU-s", lambda s: f"{s['points_per_cpu_s']:,.0f}"),
-        ("ours is", lambda s: f"{speed / s['points_per_cpu_s']:.1f} x"),
-    ]
+    columns: list[Column] = []
+    if first["points"] >= TIMED_POINTS:
+        columns = [
+            ("pts/CPU-s", lambda s: f"{s['points_per_cpu_s']:,.0f}"),
+            ("ours is", lambda s: f"{speed / s['points_per_cpu_s']:.1f} x"),
+        ]
     columns += PLAUSIBLE if "over_1.5" in first else TRUE + _classes(first) + JOINTS
     head = ["matcher", *(title for title, _ in columns)]
     rows = [[label, *(get(s) for _, get in columns)] for label, s in scores.items()]

@@ -41,7 +41,7 @@ def test_each_pair_of_neighbouring_nodes_names_one_directed_edge(tmp_path) -> No
 
 def test_the_report_names_what_was_not_available_and_gives_the_ratio() -> None:
     one = {
-        "trips": 1, "points": 10, "points_per_cpu_s": 100.0, "f1": 0.9, "parts_per_trip": 1.0,
+        "trips": 1, "points": 5000, "points_per_cpu_s": 100.0, "f1": 0.9, "parts_per_trip": 1.0,
         "jumps": 0,
     }  # fmt: skip
     text = report.render({
@@ -50,3 +50,11 @@ def test_the_report_names_what_was_not_available_and_gives_the_ratio() -> None:
     })  # fmt: skip
     assert "4.0 x" in text
     assert "osrm: not available (no Python 3.12 environment)" in text
+
+
+def test_a_set_of_few_points_shows_no_speed() -> None:
+    few = {
+        "trips": 1, "points": 10, "points_per_cpu_s": 100.0, "f1": 0.9, "parts_per_trip": 1.0,
+        "jumps": 0,
+    }  # fmt: skip
+    assert "CPU" not in report.set_table("kubicka15", {"ours": few})
