@@ -19,7 +19,7 @@ from typing import Any
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.ground import Ground, Street
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
-from pipeline.show.screen import KEPT, MATCHED, ending_words
+from pipeline.show.screen import KEPT, ending_words
 
 SCRIPTS = ("map.js", "lettering.js", "hand.js", "panel.js")
 MOST_POINTS = 5000
@@ -174,8 +174,10 @@ def _located(cleaned: list[CleanedLife]) -> dict[int, str]:
         index: f"kept, not matched: {status}"
         for life in cleaned
         if life.points
-        for index, status in zip(life.trip.raw_index, life.points.status, strict=True)
-        if status != MATCHED
+        for index, status, edge in zip(
+            life.trip.raw_index, life.points.status, life.points.edge_id, strict=True
+        )
+        if edge is None
     }
 
 

@@ -19,7 +19,6 @@ from pipeline.show.life import CleanedLife, DriveLife, Ending, TripLife
 from pipeline.show.text_table import WIDTH, printable, text_table
 
 KEPT = "kept"
-MATCHED = "matched"
 
 
 def print_life(life: TripLife, *, all_rows: bool) -> None:
@@ -102,10 +101,13 @@ def _matching(life: CleanedLife, zone: str, *, all_rows: bool) -> Iterator[str]:
     if points is None:
         return
     breaks = ", ".join(points.break_reasons) or "none"
-    matched = points.status.count(MATCHED)
+    counts = Counter(
+        status for status, edge in zip(points.status, points.edge_id, strict=True) if edge
+    )
     yield (
-        f"  matched {matched} of {len(points.status)} points"
-        f" ({points.matched_share:.1%} on the route) in {_count(points.parts, 'part')}"
+        f"  {sum(counts.values())} of {len(points.status)} points on the route"
+        f" ({points.matched_share:.1%}) in {_count(points.parts, 'part')}:"
+        f" {' · '.join(f'{status} {n}' for status, n in sorted(counts.items())) or 'none'}"
     )
     yield from _folded(f"breaks: {breaks}")
     rows = list(_unmatched_rows(trip, points, zone))
@@ -115,8 +117,8 @@ def _matching(life: CleanedLife, zone: str, *, all_rows: bool) -> Iterator[str]:
 
 
 def _unmatched_rows(trip: CleanedTrip, points: MatchedPoints, zone: str) -> Iterator[list[str]]:
-    for i, status in enumerate(points.status):
-        if status != MATCHED:
+    for i, (status, edge) in enumerate(zip(points.status, points.edge_id, strict=True)):
+        if edge is None:
             yield [str(i), str(trip.raw_index[i]), local_clock(trip.t[i], zone), status]
 
 
@@ -177,7 +179,7 @@ def _end(life: TripLife) -> Iterator[str]:
     final = life.final
     yield from _folded(f"ENDED  {ending_words(final)}", indent="")
     if len(life.endings) > 1:
-        yield f"  as the furthest of its {len(life.endings)} pieces:"
+        yield f"  its {len(life.endings)} pieces:"
         for one in life.endings:
             yield from _folded(f"{one.kind} {one.item_id}: {ending_words(one)}", indent="    ")
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 WIDTH = 100
+LEAST_WIDTH = 12
 SHOWN_ROWS = 12
 SHOWN_FOLDS = 2  # lines a long cell may take
 
@@ -40,16 +41,19 @@ def text_table(
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return column widths whose sum fits the screen, narrowing the widest columns."""
-    widths = [max(columns_of(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
-    least = [
-        min(width, max(columns_of(head), 12)) for head, width in zip(heads, widths, strict=True)
-    ]
-    while sum(widths) + 2 * len(widths) > WIDTH:
-        slack = [width - floor for width, floor in zip(widths, least, strict=True)]
-        if max(slack) <= 0:
-            break
-        widths[max(range(len(widths)), key=lambda i: (slack[i] > 0, widths[i]))] -= 1
+    """Return column widths whose sum fits the screen, narrowing the widest columns.
+
+    Words stay whole, so that an id can be copied; only where that does not fit are they cut.
+    """
+    columns = list(zip(heads, *rows, strict=True))
+    widths = [max(columns_of(cell) for cell in column) for column in columns]
+    words = [max(columns_of(word) for cell in c for word in cell.split(" ")) for c in columns]
+    for floors in (words, [min(LEAST_WIDTH, width) for width in widths]):
+        while sum(widths) + 2 * len(widths) > WIDTH:
+            spare = [w if w > floor else 0 for w, floor in zip(widths, floors, strict=True)]
+            if not any(spare):
+                break
+            widths[spare.index(max(spare))] -= 1
     return widths
 
 

@@ -72,7 +72,8 @@ class Chromium:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.terminate()
+        self._session = ""
+        self._call("Browser.close")
         self._process.wait(PATIENCE_S)
         os.close(self._to)
         os.close(self._from)

@@ -27,7 +27,7 @@ def screen(life):
         "first 24.94000 60.17000   last 24.95000 60.17200   (lon lat)   vehicle taxi 4",
         "CLEANING  kept 9 · spike 1   (10 = 9 + 1)   outcome: cleaned",
         "3  03:01:43    25.30000  60.40000  spike",
-        "matched 8 of 9 points (88.9% on the route) in 2 parts",
+        "8 of 9 points on the route (88.9%) in 2 parts: matched 7 · standing 1",
         "breaks: gap_time",
         "5          6  03:02:28    outlier",
         "DRIVE 17  3 segments · 645 m · hmm · confidence 0.93",
@@ -110,6 +110,14 @@ def test_a_long_cell_is_folded_and_cut_unless_all_is_asked():
     assert short[-1].endswith("…")
     whole = list(text_table(["n", "text"], long, right=(0,), all_rows=True))
     assert " ".join(" ".join(whole).split()).count("word") == 60
+
+
+def test_ids_stay_whole_while_names_are_folded():
+    edge = "1317000785:3232054227:1125194699"
+    row = [edge, "Boulevard du Jardin Exotique et de la Princesse", "x " * 40]
+    lines = list(text_table(["edge_id", "road", "text"], [row], right=(), all_rows=True))
+    assert edge in lines[1]
+    assert max(map(len, lines)) <= WIDTH
 
 
 def test_wide_letters_take_two_columns():
