@@ -232,7 +232,7 @@ class ShardWriter:
 def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
     """Read one Parquet file and hold its columns to the artifact's schema."""
     try:
-        frame = pl.from_arrow(pq.read_table(file))
+        frame = pl.from_arrow(pq.ParquetFile(file).read())
     except (pa.ArrowInvalid, OSError) as fault:
         raise SourceError(
             f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"

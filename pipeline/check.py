@@ -1,0 +1,139 @@
+"""Look a city over before any heavy work: what is missing, what is suspicious, how long it takes.
+
+    warning  unnamed roads: expected at most 40 %, found 63 %; set `network.service_roads: false`
+    info     raw traces: found 999 rows, 47,280 points in 1 file; about 2 s to ingest
+
+The ground (extract, context, roads, cells) is rehearsed in a scratch folder when it has not been
+built yet and its source is at hand; nothing is written into the project.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from pipeline.city.context import OvertureSource
+from pipeline.city.diagnose import diagnose_ground, diagnose_place
+from pipeline.city.sources import OverpassSource
+from pipeline.errors import ParameterError, PipelineError
+from pipeline.findings import Finding
+from pipeline.params import Parameters
+from pipeline.runner import check_keys, stage_arguments, stage_function, stage_named
+from pipeline.stages import STAGES
+from pipeline.store import StageIO
+from pipeline.trips.diagnose import diagnose_traces
+
+GROUND = ("pull_osm", "pull_context", "roads", "cells")
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+def check_city(city: str, *, root: Path) -> list[Finding]:
+    """Return what is missing or suspicious about a city, worst first.
+
+    Args:
+        city: Name of configs/<city>.yaml; it need not stand under `cities:` yet.
+        root: Root of the project.
+
+    Raises:
+        ParameterError: There is no readable params.yaml or configs/<city>.yaml at all.
+    """
+    parameters = Parameters(root)
+    parameters.config_keys(city)  # without its file there is nothing to look at
+    findings = _parameter_findings(city, parameters)
+    if any(finding.level == "error" for finding in findings):
+        return findings
+    bbox = parameters.config(city, "bbox", tuple[float, float, float, float])
+    time_zone = parameters.config(city, "time_zone", str)
+    findings += diagnose_place(bbox=bbox, time_zone=time_zone)
+    with tempfile.TemporaryDirectory(prefix="check-") as scratch:
+        ground = _rehearse_ground(city, parameters, root, Path(scratch), findings)
+        roads = _table(ground, city, "roads.parquet")
+        cells = _table(ground, city, "cells.parquet")
+        if roads is not None and cells is not None:
+            refused = _table(ground, city, "rejected/roads.parquet")
+            findings += diagnose_ground(
+                bbox=bbox,
+                roads=roads,
+                rejected_segments=0 if refused is None else refused.height,
+                cells=cells,
+            )
+        findings += _trace_findings(city, parameters, root, roads)
+    return sorted(findings, key=lambda finding: _ORDER[finding.level])
+
+
+def print_findings(findings: list[Finding], *, as_json: bool) -> None:
+    """Print findings one to a line, or as a JSON list, and a closing count on standard error."""
+    if as_json:
+        print(json.dumps(msgspec.to_builtins(findings), ensure_ascii=False, indent=2))
+    else:
+        for finding in findings:
+            print(finding.line())
+    counts = [
+        f"{sum(f.level == level for f in findings)} {level}s" for level in ("error", "warning")
+    ]
+    print(", ".join(counts), file=sys.stderr)
+
+
+def _parameter_findings(city: str, parameters: Parameters) -> list[Finding]:
+    """Try every section that a stage will ask for; each fault is a finding of its own."""
+    faults: dict[str, None] = {}
+    for stage in STAGES:
+        try:
+            stage_arguments(stage, city, parameters)
+        except ParameterError as fault:
+            faults[str(fault)] = None
+    try:
+        check_keys(city, parameters)
+    except ParameterError as fault:
+        faults[str(fault)] = None
+    findings = [Finding("error", "parameters", "", fault) for fault in faults]
+    if city not in parameters.cities:
+        remedy = f"add `{city}: {{traces: data/{city}/raw/traces}}` when this check is content"
+        findings.append(
+            Finding("warning", "cities", f"an entry for {city} in params.yaml", "none", remedy)
+        )
+    return findings
+
+
+def _rehearse_ground(
+    city: str, parameters: Parameters, root: Path, scratch: Path, findings: list[Finding]
+) -> Path:
+    """Return the root under which the city's ground lies; build it in `scratch` if need be."""
+    if _table(root, city, "cells.parquet") is not None:
+        return root
+    for name in GROUND:
+        stage = stage_named(name)
+        arguments = stage_arguments(stage, city, parameters)
+        sources = [getattr(arguments.get(key), "source", None) for key in ("network", "context")]
+        if any(isinstance(source, OverpassSource | OvertureSource) for source in sources):
+            remedy = f"run `dvc repro cells@{city}` (it downloads), then this check again"
+            findings.append(Finding("info", "ground", "", "a source that is downloaded", remedy))
+            break
+        try:
+            with StageIO(stage, city=city, root=scratch) as io:
+                stage_function(stage)(io, **arguments)
+        except PipelineError as fault:
+            findings.append(Finding("error", name, "", str(fault)))
+            break
+    return scratch
+
+
+def _trace_findings(
+    city: str, parameters: Parameters, root: Path, roads: pl.DataFrame | None
+) -> list[Finding]:
+    arguments = stage_arguments(stage_named("ingest"), city, parameters)
+    entry = parameters.cities.get(city)
+    folder = root / (entry.traces if entry else f"data/{city}/raw/traces")
+    traces = arguments["traces"]
+    if traces.kind == "simulated" and not folder.exists():
+        remedy = f"`dvc repro ingest@{city}` makes them"
+        return [Finding("info", "raw traces", "", "simulated, not made yet", remedy)]
+    return diagnose_traces(folder, traces=traces, bbox=arguments["bbox"], roads=roads)
+
+
+def _table(root: Path, city: str, name: str) -> pl.DataFrame | None:
+    file = root / "data" / city / name
+    return pl.read_parquet(file, hive_partitioning=False) if file.exists() else None
