@@ -55,9 +55,7 @@ def _put(row: Record, edge: int, part: int, enter: float, begin: float, fixes: i
 
 
 @njit
-def _route_between(
-    roads: Roads, space: Space, source: int, target: int, reach: float
-) -> int:
+def _route_between(roads: Roads, space: Space, source: int, target: int, reach: float) -> int:
     """Write the edges between two nodes to `space.chain`, last edge first; return how many.
 
     The rule of decoding decides between table and search, so this is the route that was paid for.

@@ -175,7 +175,14 @@ def _both_ways(graph: Graph, grid: Grid, states: Rows, base: int, count: int) ->
 
 @njit
 def near(
-    graph: Graph, grid: Grid, x: float, y: float, radius: float, segments: int, states: Rows, base: int
+    graph: Graph,
+    grid: Grid,
+    x: float,
+    y: float,
+    radius: float,
+    segments: int,
+    states: Rows,
+    base: int,
 ) -> int:
     """Write the nearest states of one fix from `base` on, by distance; return their number.
 

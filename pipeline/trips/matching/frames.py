@@ -1,6 +1,6 @@
 """Checked and ordered points in, result tables out.
 
-    trace_id | t | lon | lat   ->  arrays of the compiled code  ->  path, points, trips
+trace_id | t | lon | lat   ->  arrays of the compiled code  ->  path, points, trips
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def check_columns(schema: pl.Schema) -> None:
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
         raise ContractError(
-            f"points: columns {missing} are missing, expected {list(COLUMNS)}, "
-            f"found {list(schema)}"
+            f"points: columns {missing} are missing, expected {list(COLUMNS)}, found {list(schema)}"
         )
     kind = schema["trace_id"]
     if not (kind.is_integer() or kind == pl.String):

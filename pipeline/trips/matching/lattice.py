@@ -1,6 +1,6 @@
 """The fixes of one trace and the road positions each could be at.
 
-    40 points  ->  33 fixes (4 points stand by another one, 3 have no road near), 410 states
+40 points  ->  33 fixes (4 points stand by another one, 3 have no road near), 410 states
 """
 
 from typing import NamedTuple

@@ -98,13 +98,7 @@ class Matcher:
         """Match the traces whose points are start[k]:start[k + 1] of the columns t, lon, lat."""
         t, lon, lat = (column[start[0] : start[-1]] for column in columns)
         sound = np.isfinite(t) & (np.abs(lon) <= 180) & (np.abs(lat) <= 90)
-        place = self.network.projection
-        # Beyond the box a projection may fold the globe back onto the network.
-        inside = place.near_box(lon, lat, 2 * self.settings.wide_radius_m)
-        x = np.full(len(t), np.inf)
-        y = np.full(len(t), np.inf)
-        if inside.any():
-            x[inside], y[inside] = place.to_metres(lon[inside], lat[inside])
+        x, y = self.network.projection.near_metres(lon, lat, self.settings.wide_radius_m)
         found = compile_match_chunk()(self._roads, self._costs, x, y, t, sound, start - start[0])
         return ChunkRows(*found)
 

@@ -102,6 +102,18 @@ class LocalMetres:
         x, y = self._transformer.transform(lon, lat)
         return np.asarray(x, np.float64), np.asarray(y, np.float64)
 
+    def near_metres(self, lon: F64, lat: F64, margin_m: float) -> tuple[F64, F64]:
+        """Return metres, infinite for points outside the network's box widened by a margin.
+
+        Beyond the box a projection may fold the globe back onto the network.
+        """
+        inside = self.near_box(lon, lat, 2 * margin_m)
+        x = np.full(len(lon), np.inf)
+        y = np.full(len(lon), np.inf)
+        if inside.any():
+            x[inside], y[inside] = self.to_metres(lon[inside], lat[inside])
+        return x, y
+
     def near_box(self, lon: F64, lat: F64, margin_m: float) -> npt.NDArray[np.bool_]:
         """Tell which points lie in the network's box widened by a margin (False for NaN)."""
         up = margin_m / 110_000
@@ -200,9 +212,7 @@ def _morton(x: F64, y: F64) -> U64:
     return spread(x) | (spread(y) << np.uint64(1))
 
 
-def _pieces(
-    x: F64, y: F64, of_edge: npt.NDArray[np.int64], edges: int
-) -> tuple[F64, Rows]:
+def _pieces(x: F64, y: F64, of_edge: npt.NDArray[np.int64], edges: int) -> tuple[F64, Rows]:
     """Return the drawn length of each edge and the straight pieces of all edges."""
     inner = np.flatnonzero(of_edge[1:] == of_edge[:-1])
     pieces = np.zeros(len(inner), PIECE)

@@ -1,6 +1,6 @@
 """The parts of a trace, whether they are kept, and why they end.
 
-    fixes 0-11 joined, then 3 km in 15 s, then fixes 12-30  ->  two parts, reason `jump`
+fixes 0-11 joined, then 3 km in 15 s, then fixes 12-30  ->  two parts, reason `jump`
 """
 
 import numpy as np
@@ -47,7 +47,14 @@ REASONS = (
 
 @njit
 def break_reason(
-    roads: Roads, costs: Record, lattice: Lattice, sigma: float, before: int, now: int, a: int, b: int
+    roads: Roads,
+    costs: Record,
+    lattice: Lattice,
+    sigma: float,
+    before: int,
+    now: int,
+    a: int,
+    b: int,
 ) -> int:
     """Return why fixes `before` (on edge a) and `now` (on edge b) were not joined."""
     earlier = lattice.fixes[before]

@@ -63,9 +63,7 @@ def look_up(table: Table, source: int, target: int) -> int:
 
 
 @njit
-def _write_paths(
-    space: SearchSpace, settled: int, target: I32, paths: Rows, used: int
-) -> None:
+def _write_paths(space: SearchSpace, settled: int, target: I32, paths: Rows, used: int) -> None:
     for node in np.sort(space.settled[:settled]):
         label = space.labels[node]
         target[used] = node
@@ -198,8 +196,7 @@ class PathTable:
                 f"{network.content_hash[:12]}; remove the folder and build it again"
             )
         arrays = [
-            np.load(folder / f"{name}.npy", mmap_mode="c")
-            for name in ("start", "target", "paths")
+            np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("start", "target", "paths")
         ]
         return cls(Table(*(np.asarray(a) for a in arrays), float(bound)), found)
 
@@ -207,7 +204,9 @@ class PathTable:
 def predicted_rows(network: Network, bound_m: float) -> int:
     """Return the expected number of rows at this bound, from evenly spread sample nodes."""
     sample = np.unique(np.linspace(0, network.nodes - 1, _SAMPLE_NODES).astype(np.int32))
-    return int(_compile_counting()(network.graph, sample, float(bound_m)) / len(sample) * network.nodes)
+    return int(
+        _compile_counting()(network.graph, sample, float(bound_m)) / len(sample) * network.nodes
+    )
 
 
 def fitting_bound(network: Network, bound_m: float, capacity: int) -> tuple[float, int]:
@@ -231,9 +230,7 @@ def fitting_bound(network: Network, bound_m: float, capacity: int) -> tuple[floa
     return 0.0, 0
 
 
-def _fill(
-    network: Network, bound: float, capacity: int, workers: int
-) -> tuple[I64, I32, Rows]:
+def _fill(network: Network, bound: float, capacity: int, workers: int) -> tuple[I64, I32, Rows]:
     """Build all rows in chunks of sources; sources that no longer fit keep no rows."""
     starts = np.zeros(network.nodes + 1, np.int64)
     target = np.empty(capacity, np.int32)

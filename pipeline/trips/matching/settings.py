@@ -37,7 +37,9 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     beta_mps: NotNegative
     """Beta grows by this many metres for each second between two fixes."""
     theta: NotNegative
+    """Weight of a route's travel time, as metres at mean speed, beside its length in that cost."""
     end_cost: NotNegative
+    """Cost of leaving out one fix at an end of the trace, where that also saves its step."""
     u_turn_cost: NotNegative
     """Cost of turning round on the spot, at a node or within a street."""
     back_m: NotNegative

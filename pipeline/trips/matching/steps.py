@@ -1,7 +1,7 @@
 """What a step from one fix to the next costs, by the route between two road positions.
 
-    step_of(...)    ->  120 m straight, 15 s: beta 12 m, no route longer than 740 m
-    step_cost(...)  ->  route of 131 m, no turning round: 0.9 + 0.1 nats
+step_of(...)    ->  120 m straight, 15 s: beta 12 m, no route longer than 740 m
+step_cost(...)  ->  route of 131 m, no turning round: 0.9 + 0.1 nats
 """
 
 from typing import NamedTuple

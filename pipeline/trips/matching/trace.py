@@ -1,7 +1,7 @@
 """All traces of a chunk, one after another, without the interpreter.
 
-    match_chunk(roads, costs, x, y, t, sound, start=[0, 40, 97])
-        ->  edges of the paths, one result for each point, one for each of the two traces
+match_chunk(roads, costs, x, y, t, sound, start=[0, 40, 97])
+    ->  edges of the paths, one result for each point, one for each of the two traces
 """
 
 from typing import Any
@@ -13,7 +13,14 @@ from numba import njit
 from pipeline.trips.matching.assemble import DRIVEN, assemble, place_points
 from pipeline.trips.matching.compiled import entry_point
 from pipeline.trips.matching.confidence import margins
-from pipeline.trips.matching.lattice import MATCHED, POINT, Lattice, Roads, lattice_of, weigh_distances
+from pipeline.trips.matching.lattice import (
+    MATCHED,
+    POINT,
+    Lattice,
+    Roads,
+    lattice_of,
+    weigh_distances,
+)
 from pipeline.trips.matching.parts import judge, point_reasons
 from pipeline.trips.matching.search import F64, I32, I64, Graph, Record, Rows
 from pipeline.trips.matching.viterbi import Space, decode, space_for

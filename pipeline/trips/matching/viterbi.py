@@ -130,9 +130,7 @@ def look_up_route(roads: Roads, route: Record, source: int, target: int) -> bool
 
 
 @njit
-def _search_routes(
-    roads: Roads, space: Space, slot: int, targets: int, reach: float
-) -> None:
+def _search_routes(roads: Roads, space: Space, slot: int, targets: int, reach: float) -> None:
     """Search the routes from one source node to all target nodes of a step."""
     search(roads.graph, space.search, space.source_node[slot], reach, space.target_node, targets)
     for k in range(targets):
