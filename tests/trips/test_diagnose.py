@@ -1,0 +1,119 @@
+"""The check of raw traces: each fault of a set-up is named with its remedy."""
+
+import polars as pl
+import pytest
+
+from pipeline.trips.diagnose import diagnose_traces
+from tests.trips.builders import BBOX, START, drive, lon_lat, traces
+from tests.trips.test_ingest import porto_row, write_porto
+from tests.trips.test_readers import row
+from tests.trips.towns import grid_roads
+
+PORTO = traces("porto", interval_s=15)
+ROWS = [porto_row(f"T{i}", drive(12), start=START + 3600 * i, taxi=str(i)) for i in range(20)]
+
+
+def check(folder, rows, *, bbox=BBOX, roads=None, settings=PORTO):
+    write_porto(folder / "train.csv", rows)
+    return diagnose_traces(folder, traces=settings, bbox=bbox, roads=roads)
+
+
+def worst(findings, what):
+    return next(f for f in findings if f.what == what)
+
+
+def test_sound_traces_give_only_good_news(tmp_path):
+    findings = check(tmp_path, ROWS, roads=grid_roads())
+    assert {f.level for f in findings} == {"info"}
+    assert "about 21 rows (trips)" in worst(findings, "raw traces").found
+    assert worst(findings, "time between points").found == "a median of 15 s"
+    assert worst(findings, "time span").found == "2013-07-01 to 2013-07-01"
+    assert worst(findings, "points per trip").found == "a median of 12"
+    assert worst(findings, "distance to roads").found.startswith("100.0%")
+
+
+def test_a_missing_folder_is_one_error(tmp_path):
+    findings = diagnose_traces(tmp_path / "raw", traces=PORTO, bbox=BBOX, roads=None)
+    assert [(f.level, f.what) for f in findings] == [("error", "raw traces")]
+    assert "found none" in findings[0].found
+
+
+def test_files_of_another_format_are_one_error(tmp_path):
+    (tmp_path / "train.csv").write_text("lat,lon\n1,2\n", "utf-8")
+    findings = diagnose_traces(tmp_path, traces=PORTO, bbox=BBOX, roads=None)
+    assert findings[0].level == "error"
+    assert "check `traces.format`" in findings[0].found
+
+
+def test_a_bbox_with_latitude_first_is_found(tmp_path):
+    west, south, east, north = BBOX
+    found = worst(check(tmp_path, ROWS, bbox=(south, west, north, east)), "coordinate order")
+    assert (found.level, found.remedy) == ("error", "set `traces.coordinate_order: swapped`")
+
+
+def test_a_lost_sign_is_found(tmp_path):
+    west, south, east, north = BBOX
+    found = worst(check(tmp_path, ROWS, bbox=(-east, south, -west, north)), "sign of coordinates")
+    assert found.level == "error"
+
+
+def test_traces_of_another_city_are_found(tmp_path):
+    found = worst(check(tmp_path, ROWS, bbox=(24.9, 60.1, 25.0, 60.2)), "points in bbox")
+    assert (found.level, found.remedy) == ("error", "check `bbox` and `traces.format`")
+
+
+def test_traces_that_mostly_fit_are_suspicious(tmp_path):
+    rows = [*ROWS, *[porto_row(f"X{i}", drive(12, first_m=20_000)) for i in range(5)]]
+    assert worst(check(tmp_path, rows), "points in bbox").level == "warning"
+
+
+def test_many_unreadable_rows_are_suspicious(tmp_path):
+    found = worst(check(tmp_path, [*ROWS, '"cut']), "rows")
+    assert found.level == "warning"
+    assert "row_truncated 1" in found.found
+
+
+def test_trips_far_from_roads_are_suspicious(tmp_path):
+    rows = [porto_row("T", [-3000.0 - 60 * i for i in range(20)])]
+    found = worst(check(tmp_path, rows, roads=grid_roads()), "distance to roads")
+    assert found.level == "warning"
+    assert found.found.startswith("0.0% (within 100 m: 0.0%")
+
+
+def test_roads_that_are_not_there_cannot_be_compared(tmp_path):
+    found = worst(check(tmp_path, ROWS, roads=grid_roads().clear()), "distance to roads")
+    assert found.level == "warning"
+
+
+def test_trips_of_few_points_are_suspicious(tmp_path):
+    rows = [porto_row(f"T{i}", drive(2)) for i in range(5)]
+    assert worst(check(tmp_path, rows), "points per trip").level == "warning"
+
+
+@pytest.mark.parametrize("time", ["epoch_s"])
+def test_milliseconds_taken_for_seconds_are_found(tmp_path, time):
+    lon, lat = lon_lat(0)
+    lines = [f"T,{1_372_636_800_000 + 15_000 * i},{lon},{lat}" for i in range(9)]
+    (tmp_path / "points.csv").write_text("\n".join(["id,when,x,y", *lines]) + "\n", "utf-8")
+    columns = {"trip": "id", "vehicle": None, "time": "when", "lon": "x", "lat": "y"}
+    keys = {"pattern": "*.csv", "columns": columns, "time": time, "time_zone": None}
+    findings = diagnose_traces(tmp_path, traces=traces("table", **keys), bbox=BBOX, roads=None)
+    found = worst(findings, "time span")
+    assert found.level == "error"
+    assert "`traces.time`" in found.remedy
+    assert worst(findings, "time between points").level == "warning"
+
+
+def test_a_file_without_points_is_an_error(tmp_path):
+    findings = check(tmp_path, [row("T", line="[]")])
+    assert worst(findings, "raw traces").level == "error"
+
+
+def test_parquet_traces_are_looked_at_too(tmp_path):
+    lon, lat = lon_lat(0)
+    frame = pl.DataFrame({"id": ["T"] * 9, "when": [START + i for i in range(9)]})
+    frame.with_columns(x=lon, y=lat).write_parquet(tmp_path / "points.parquet")
+    columns = {"trip": "id", "vehicle": None, "time": "when", "lon": "x", "lat": "y"}
+    keys = {"pattern": "*.parquet", "columns": columns, "time": "epoch_s", "time_zone": None}
+    findings = diagnose_traces(tmp_path, traces=traces("table", **keys), bbox=BBOX, roads=None)
+    assert {f.level for f in findings} == {"info"}
