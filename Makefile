@@ -34,5 +34,5 @@ $(BIN)/.installed: requirements.txt
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-	then apt-get update -qq && apt-get install -y -qq chromium chromium-driver; \
-	else echo "the tests need chromium and chromedriver: sudo apt-get install chromium chromium-driver"; exit 1; fi; }
+	then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; \
+	else echo "the tests need chromium: sudo apt-get install chromium fonts-dejavu-core"; exit 1; fi; }

@@ -116,7 +116,7 @@ def _phase_rows(rows: pl.DataFrame) -> pl.DataFrame:
         heading_strength=strength.clip(0.0, 1.0).round(4),
         p=pl.int_range(pl.len()).over("trip_id"),
         last=pl.len().over("trip_id") - 1,
-        duration_s=pl.col("t_last") - pl.col("t_first"),
+        duration_s=(pl.col("t_last") - pl.col("t_first")).round(3),
     ).with_columns(
         role=pl.when(pl.col("p") == 0)
         .then(pl.lit("O"))
@@ -143,7 +143,7 @@ def _trip_rows(phases: pl.DataFrame, time_zone: str) -> pl.DataFrame:
         n_rids=pl.col("n").sum(),
         n_phases=pl.len(),
         t_start_s=pl.col("t_first").first(),
-        duration_s=pl.col("t_last").last() - pl.col("t_first").first(),
+        duration_s=(pl.col("t_last").last() - pl.col("t_first").first()).round(3),
         length_m=pl.col("length_m").sum().round(3),
         phases=phase,
     )

@@ -1,9 +1,11 @@
 """What the README promises of `dvc repro`, shown by doing it."""
 
 import json
+import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -166,6 +168,32 @@ def test_a_wrong_word_is_one_line_and_exit_code_1(project, arguments, message):
     assert said.startswith("error: ")
     assert len(said.strip().splitlines()) == 1
     assert message in said
+
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+EXAMPLES = [
+    line.removeprefix("$ ")
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+]
+
+
+def test_the_readmes_python_and_commands_run_as_printed(project):
+    for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        project.run("python", "-c", code)
+    assert len(EXAMPLES) >= 5
+    for line in EXAMPLES:
+        project.run(*line.split())
+    assert (project.root / "trip.html").stat().st_size > 10_000
+    assert pl.read_parquet(project.root / "matched/trips.parquet").height > 0
+
+
+def test_a_check_finds_nothing_wrong_with_a_default_city_and_names_what_is_wrong(project):
+    said = project.pipeline("check", "monaco")
+    assert "error" not in said.splitlines()[0]
+    with project.changed("configs/monaco.yaml", lambda c: c.update(time_zone="Asia/Tokyo")):
+        said = project.pipeline("check", "monaco", expect=1)
+    assert "time zone" in said
 
 
 def test_an_unknown_parameter_key_stops_the_run_with_its_name(project):
