@@ -5,8 +5,8 @@ import pytest
 
 from pipeline.trips.diagnose import diagnose_traces
 from tests.trips.builders import BBOX, START, drive, lon_lat, traces
+from tests.trips.raw_folders import row
 from tests.trips.test_ingest import porto_row, write_porto
-from tests.trips.test_readers import row
 from tests.trips.towns import grid_roads
 
 PORTO = traces("porto", interval_s=15)

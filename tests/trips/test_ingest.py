@@ -18,7 +18,7 @@ from pipeline.trips import ingest
 from pipeline.trips.cleaning_audit import Reading, cleaning_audit
 from pipeline.trips.cleaning_settings import REASONS
 from tests.trips.builders import BBOX, CLEANING, START, cleaning, drive, lon_lat, traces, trip
-from tests.trips.test_readers import HEADER
+from tests.trips.raw_folders import HEADER
 
 STAGE = Stage(
     "ingest",

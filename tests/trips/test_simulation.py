@@ -26,9 +26,9 @@ from pipeline.trips.simulation.simulate import (
     run,
     simulate_trip,
     trip_ids,
-    with_parameters,
     write_trips,
 )
+from pipeline.trips.simulation.truth import with_parameters
 from tests.trips.builders import CLEANING, cleaning, traces
 from tests.trips.towns import (
     BBOX,

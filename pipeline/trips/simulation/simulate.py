@@ -5,12 +5,10 @@ data/<city>/simulated/truth.parquet: for each trip its segments with entry times
 sample its true segment and offset. "Simulated traces on a real network": say so wherever shown.
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import polars as pl
 
@@ -20,7 +18,7 @@ from pipeline.store import StageIO
 from pipeline.trips.coordinate_order import Bbox
 from pipeline.trips.distance import Floats
 from pipeline.trips.simulation.demand import departure_s, end_weights
-from pipeline.trips.simulation.driving import Drive, drive_route, fix_times_s, sample_drive
+from pipeline.trips.simulation.driving import drive_route, fix_times_s, sample_drive
 from pipeline.trips.simulation.raw_files import (
     WRITERS,
     WrittenTrip,
@@ -28,20 +26,20 @@ from pipeline.trips.simulation.raw_files import (
     trip_id,
     vehicle_id,
 )
-from pipeline.trips.simulation.recording import (
-    Recording,
-    draw_defects,
-    record,
-    recording_twice,
-    spoil,
-    with_dwell,
-)
+from pipeline.trips.simulation.recording import draw_defects, record, spoil, with_dwell
 from pipeline.trips.simulation.road_graph import RoadGraph
-from pipeline.trips.simulation.routes import Perceived, Route, choose_route
+from pipeline.trips.simulation.routes import Perceived, choose_route
 from pipeline.trips.simulation.settings import (
     CitySimulation,
     FixedSampling,
     SimulateSettings,
+)
+from pipeline.trips.simulation.truth import (
+    TRUTH_COLUMNS,
+    SimulatedTrip,
+    truth_row,
+    with_parameters,
+    written_times,
 )
 
 _REST_S = 600.0
@@ -63,17 +61,6 @@ class World(NamedTuple):
     weights: Floats
     area: Bbox
     time_zone: str
-
-
-class SimulatedTrip(NamedTuple):
-    """One trip, driven and recorded; all times in seconds from `departure_s` (UTC epoch)."""
-
-    simulated_id: str
-    departure_s: int
-    vehicle_wish: int
-    route: Route
-    drive: Drive
-    recording: Recording
 
 
 def run(
@@ -203,99 +190,9 @@ def write_trips(
         ids = {"raw_trip_id": name, "vehicle_id": vehicle_id(simulation.format, vehicle)}
         # A copied cab trip has every row twice; Porto's second row is a trip of its own.
         doubled = copied and simulation.format == "cabspotting"
-        truth.append(ids | _truth_row(trip, world.graph, times, doubled=doubled))
+        truth.append(ids | truth_row(trip, world.graph, times, doubled=doubled))
     WRITERS[simulation.format](written, folder, starts)
     return pl.DataFrame(truth, schema=TRUTH_COLUMNS).sort("raw_trip_id")
-
-
-def written_times(trip: SimulatedTrip, simulation: CitySimulation) -> list[int]:
-    """Return the times a reader of the file will find, UTC epoch seconds.
-
-    Porto's format counts samples: after lost ones its clock runs behind the true one.
-    """
-    true_s = trip.recording.true_s
-    if simulation.format == "porto" and isinstance(simulation.sampling, FixedSampling):
-        nominal = simulation.sampling.interval_s * np.arange(true_s.size)
-        return [trip.departure_s + int(s) for s in nominal]
-    return [trip.departure_s + int(s) for s in true_s]
-
-
-def _truth_row(
-    trip: SimulatedTrip, graph: RoadGraph, times: list[int], *, doubled: bool
-) -> dict[str, object]:
-    route, recording = trip.route, trip.recording
-    if doubled:
-        recording, times = recording_twice(recording), [t for t in times for _ in range(2)]
-    on_road = recording.step >= 0
-    edges = graph.edge_ids.gather(route.edges).to_list()
-    return {
-        "simulated_id": trip.simulated_id,
-        "departure_s": trip.departure_s,
-        "defects": recording.defects,
-        "edge_ids": edges,
-        "t_enter_s": [round(trip.departure_s + float(s), 3) for s in trip.drive.t_enter_s],
-        "t_end_s": round(trip.departure_s + trip.drive.lasting_s, 3),
-        "off_from_m": round(route.off_from_m, 3),
-        "off_to_m": round(route.off_to_m, 3),
-        "route_length_m": round(route.length_m, 3),
-        "shortest_length_m": round(route.shortest_m, 3),
-        "via": route.via,
-        "sample_written_s": [float(t) for t in times],
-        "sample_true_s": [float(trip.departure_s + s) for s in recording.true_s],
-        "sample_edge_id": [
-            edges[step] if on else None for step, on in zip(recording.step, on_road, strict=True)
-        ],
-        "sample_offset_m": [
-            round(float(offset), 3) if on else None
-            for offset, on in zip(recording.offset_m, on_road, strict=True)
-        ],
-    }
-
-
-def with_parameters(
-    truth: pl.DataFrame,
-    city: str,
-    seed: int,
-    simulate: SimulateSettings,
-    simulation: CitySimulation,
-) -> pl.DataFrame:
-    """Add what the truth was drawn with: city, seed and both settings as canonical JSON."""
-    parameters = json.dumps(
-        {"city": city, "simulate": _plain(simulate), "simulation": _plain(simulation)},
-        sort_keys=True,
-    )
-    return truth.with_columns(
-        seed=pl.lit(seed, dtype=pl.Int64),
-        parameters=pl.lit(parameters),
-        simulated=pl.lit(value=True),
-    )
-
-
-def _plain(settings: msgspec.Struct) -> object:
-    return msgspec.to_builtins(settings)
-
-
-TRUTH_COLUMNS = pl.Schema(
-    {
-        "raw_trip_id": pl.String(),
-        "simulated_id": pl.String(),
-        "vehicle_id": pl.String(),
-        "departure_s": pl.Int64(),
-        "defects": pl.List(pl.String()),
-        "edge_ids": pl.List(pl.String()),
-        "t_enter_s": pl.List(pl.Float64()),
-        "t_end_s": pl.Float64(),
-        "off_from_m": pl.Float64(),
-        "off_to_m": pl.Float64(),
-        "route_length_m": pl.Float64(),
-        "shortest_length_m": pl.Float64(),
-        "via": pl.Boolean(),
-        "sample_written_s": pl.List(pl.Float64()),
-        "sample_true_s": pl.List(pl.Float64()),
-        "sample_edge_id": pl.List(pl.String()),
-        "sample_offset_m": pl.List(pl.Float64()),
-    }
-)
 
 
 def places_in_cells(cells: pl.DataFrame) -> pl.DataFrame:
