@@ -83,7 +83,7 @@ class MatchedPoints(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: list[str]
     matched_share: float
     parts: int
-    break_reasons: list[str]
+    reasons: list[str]
 
 
 class TripMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -100,7 +100,7 @@ def _matching(life: CleanedLife, zone: str, *, all_rows: bool) -> Iterator[str]:
         yield from _folded(f"notes: {', '.join(trip.notes)}")
     if points is None:
         return
-    breaks = ", ".join(points.break_reasons) or "none"
+    reasons = ", ".join(points.reasons) or "none"
     counts = Counter(
         status for status, edge in zip(points.status, points.edge_id, strict=True) if edge
     )
@@ -109,7 +109,7 @@ def _matching(life: CleanedLife, zone: str, *, all_rows: bool) -> Iterator[str]:
         f" ({points.matched_share:.1%}) in {_count(points.parts, 'part')}:"
         f" {' · '.join(f'{status} {n}' for status, n in sorted(counts.items())) or 'none'}"
     )
-    yield from _folded(f"breaks: {breaks}")
+    yield from _folded(f"told by the matcher: {reasons}")
     rows = list(_unmatched_rows(trip, points, zone))
     if rows:
         heads = ["index", "raw index", "local time", "not matched because"]

@@ -100,7 +100,7 @@ def _with_shares(lists: pl.DataFrame, trips: pl.DataFrame) -> pl.DataFrame:
         *POINT_COLUMNS,
         pl.col("matched_share").cast(pl.Float64).round(4),
         pl.col("parts").cast(pl.Int64),
-        pl.col("reasons").cast(pl.List(pl.String)).alias("break_reasons"),
+        pl.col("reasons").cast(pl.List(pl.String)).alias("reasons"),
     )
 
 

@@ -28,7 +28,7 @@ def screen(life):
         "CLEANING  kept 9 · spike 1   (10 = 9 + 1)   outcome: cleaned",
         "3  03:01:43    25.30000  60.40000  spike",
         "8 of 9 points on the route (88.9%) in 2 parts: matched 7 · standing 1",
-        "breaks: gap_time",
+        "told by the matcher: gap_time",
         "5          6  03:02:28    outlier",
         "DRIVE 17  3 segments · 645 m · hmm · confidence 0.93",
         "starts 22 m into the first segment, ends 223 m into the last",
