@@ -34,7 +34,8 @@ def distance_m(
     curve = 1 - _ECCENTRICITY_SQUARED * np.sin(middle) ** 2
     east_radius_m = _EQUATORIAL_RADIUS_M / np.sqrt(curve)
     north_radius_m = east_radius_m * (1 - _ECCENTRICITY_SQUARED) / curve
-    turn = np.remainder(lon_2 - lon_1 + np.pi, 2 * np.pi) - np.pi
+    turn = lon_2 - lon_1
+    turn = turn - 2 * np.pi * np.rint(turn / (2 * np.pi))  # the short way over the date line
     east_m: Floats = turn * np.cos(middle) * east_radius_m
     north_m: Floats = (lat_2 - lat_1) * north_radius_m
-    return np.hypot(east_m, north_m)
+    return np.sqrt(east_m * east_m + north_m * north_m)

@@ -33,7 +33,7 @@ class _Traces(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         coordinate_order: `as_format` takes longitude and latitude from where the format has them;
             `swapped` exchanges the two, for a file that was saved the wrong way round.
         shards: Parts the trips are dealt into (by a hash of their id); memory holds one part.
-            About one per 50,000 trips. Changes the files a trip lies in, never its content.
+            About one per 30,000 trips. Changes the files a trip lies in, never its content.
         block_bytes: Text held at once while reading, in bytes.
     """
 
