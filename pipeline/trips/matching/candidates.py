@@ -9,9 +9,8 @@ Only one direction of a two-way street is in the grid; the other is its mirror i
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from pipeline.trips.matching.compiled import entry_point
+from pipeline.trips.matching.compiled import cached_kernel, entry_point, kernel
 from pipeline.trips.matching.search import F64, I32, I64, Graph, Record, Rows
 
 PIECE = np.dtype(
@@ -53,7 +52,7 @@ class Grid(NamedTuple):
     rows: int
 
 
-@njit
+@kernel
 def _touches(piece: Record, left: float, low: float, cell: float) -> bool:
     """Tell whether the line of a piece passes through a cell (separating axis: its normal)."""
     nx = piece.by - piece.ay
@@ -67,7 +66,7 @@ def _touches(piece: Record, left: float, low: float, cell: float) -> bool:
 def compile_fill_cells(sources: str) -> Any:
     """Compile the function that lists for each cell the pieces that touch it."""
 
-    @njit(cache=True, nogil=True)
+    @cached_kernel
     def fill_cells(
         pieces: Rows, x0: float, y0: float, cell: float, columns: int, rows: int
     ) -> tuple[I64, I32]:
@@ -101,7 +100,7 @@ def compile_fill_cells(sources: str) -> Any:
     return fill_cells
 
 
-@njit
+@kernel
 def foot(piece: Record, x: float, y: float) -> tuple[float, float]:
     """Return squared distance to a piece and the geometry metres from its edge's start."""
     dx = piece.bx - piece.ax
@@ -117,7 +116,7 @@ def foot(piece: Record, x: float, y: float) -> tuple[float, float]:
     return ex * ex + ey * ey, piece.along + share * np.sqrt(square)
 
 
-@njit
+@kernel
 def _insert(
     states: Rows, base: int, count: int, most: int, edge: int, square: float, offset: float
 ) -> int:
@@ -145,7 +144,7 @@ def _insert(
     return count
 
 
-@njit
+@kernel
 def _both_ways(graph: Graph, grid: Grid, states: Rows, base: int, count: int) -> int:
     """Turn streets into directed states, in place from the back so that nothing is lost."""
     total = count
@@ -173,12 +172,11 @@ def _both_ways(graph: Graph, grid: Grid, states: Rows, base: int, count: int) ->
     return total
 
 
-@njit
+@kernel
 def near(
     graph: Graph,
     grid: Grid,
-    x: float,
-    y: float,
+    place: tuple[float, float],
     radius: float,
     segments: int,
     states: Rows,
@@ -189,6 +187,7 @@ def near(
     The list of the nearest `segments` streets is kept sorted while pieces are scanned, and a piece
     beyond its last entry is not looked at: no buffer can overflow however many roads are near.
     """
+    x, y = place
     if not (abs(x - grid.x0) < 1e8 and abs(y - grid.y0) < 1e8):
         return 0
     left = max(0, int(np.floor((x - radius - grid.x0) / grid.cell)))
@@ -213,7 +212,7 @@ def near(
     return _both_ways(graph, grid, states, base, count)
 
 
-@njit
+@kernel
 def foot_on_edge(graph: Graph, grid: Grid, e: int, x: float, y: float) -> tuple[float, float]:
     """Return distance and offset (metres) of the point of edge e nearest to (x, y)."""
     owner = e

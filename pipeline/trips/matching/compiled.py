@@ -11,7 +11,24 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a function that only other compiled code calls; its type stays that of the source.
+
+    Without wrappers for the interpreter it compiles faster, and may take records in tuples.
+    """
+    return cast("F", numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+
+
+def cached_kernel(function: F) -> F:
+    """Compile a function that Python calls: without the interpreter lock, cached on disk."""
+    return cast("F", numba.njit(function, cache=True, nogil=True))
 
 
 @functools.cache

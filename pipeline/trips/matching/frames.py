@@ -79,7 +79,7 @@ def checked(points: pl.DataFrame) -> pl.DataFrame:
         at = far.arg_max() or 0
         raise ContractError(
             f"points: {far.sum()} of {points.height} rows lie outside lon -180..180, lat -90..90 "
-            f"(first: {points['lon'][at]}, {points['lat'][at]}); expected degrees, are these metres?"
+            f"(first: {points['lon'][at]}, {points['lat'][at]}); expected degrees, not metres"
         )
     return points
 

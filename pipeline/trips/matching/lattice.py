@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline.trips.matching.candidates import STATE, Grid, near
+from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.path_table import Table
 from pipeline.trips.matching.search import F64, I32, I64, Graph, Record, Rows
 
@@ -20,7 +20,12 @@ FIX = np.dtype(
         ("arrive", "f8"),
         ("depart", "f8"),  # time of the last point standing by this one
         ("best", "f8"),  # least cost of its states, their distance included
+        ("margin", "f8"),  # how much dearer the best path is that has this fix elsewhere
         ("point", "i8"),  # its number among the points of the chunk
+        ("chosen", "i8"),  # its state, -1 = left out
+        ("row", "i8"),  # its row of the path, -1 = none
+        ("joined", "?"),  # whether a route leads here from the chosen fix before
+        ("status", "u1"),
     ]
 )
 
@@ -58,91 +63,108 @@ class Roads(NamedTuple):
     component: I32  # of each node: number of its weakly connected part
 
 
+class Chunk(NamedTuple):
+    """The points of a chunk of traces, and where their results go."""
+
+    x: F64
+    y: F64
+    t: F64
+    sound: npt.NDArray[np.bool_]  # whether time and place are numbers
+    points: Rows
+
+
 class Lattice(NamedTuple):
     """The states of fix j are start[j]:start[j + 1], by distance from the fix."""
 
     fixes: Rows
     start: I64
     states: Rows
+    sigma: float  # GPS noise of the trace (metres)
 
 
-@njit
-def lattice_of(
-    roads: Roads,
-    costs: Record,
-    x: F64,
-    y: F64,
-    t: F64,
-    sound: npt.NDArray[np.bool_],
-    points: Rows,
-    begin: int,
-    end: int,
-) -> Lattice:
+@kernel
+def _new_fix(fix: Record, chunk: Chunk, p: int) -> None:
+    fix.x = chunk.x[p]
+    fix.y = chunk.y[p]
+    fix.arrive = chunk.t[p]
+    fix.depart = chunk.t[p]
+    fix.best = np.inf
+    fix.margin = np.inf
+    fix.point = p
+    fix.chosen = -1
+    fix.row = -1
+    fix.joined = False
+    fix.status = OUTLIER
+
+
+@kernel
+def _roads_near(
+    roads: Roads, costs: Record, place: tuple[float, float], states: Rows, used: int
+) -> int:
+    """Write the states of a fix from `used` on; return how many."""
+    graph, grid = roads.graph, roads.grid
+    found = near(graph, grid, place, costs.radius_m, costs.segments, states, used)
+    if found == 0 and costs.wide_radius_m > costs.radius_m:
+        found = near(graph, grid, place, costs.wide_radius_m, costs.segments, states, used)
+    return found
+
+
+@kernel
+def lattice_of(roads: Roads, costs: Record, chunk: Chunk, begin: int, end: int) -> Lattice:
     """Choose the fixes among the points begin..end-1 of one trace and find the roads near them.
 
     A point close to the last fix is no fix of its own: it stands there. This keeps a waiting car
     from turning round, and makes fast sampling no dearer than slow sampling.
     """
-    count = end - begin
-    fixes = np.empty(count, FIX)
-    start = np.zeros(count + 1, np.int64)
+    x, y = chunk.x, chunk.y
+    fixes = np.empty(end - begin, FIX)
+    start = np.zeros(end - begin + 1, np.int64)
     # Only what is written is ever backed by memory.
-    states = np.empty(count * 2 * costs.segments, STATE)
+    states = np.empty((end - begin) * 2 * costs.segments, STATE)
     used = 0
     total = 0
     close = costs.standing_m * costs.standing_m
     standing = False
     for p in range(begin, end):
-        points[p].fix = -1
-        if not sound[p]:
-            points[p].status = INVALID
+        point = chunk.points[p]
+        point.fix = -1
+        if not chunk.sound[p]:
+            point.status = INVALID
             continue
         if standing:
             fix = fixes[total - 1]
             if (x[p] - fix.x) ** 2 + (y[p] - fix.y) ** 2 <= close:
-                points[p].status = STANDING
-                points[p].fix = total - 1
-                fix.depart = t[p]
+                point.status = STANDING
+                point.fix = total - 1
+                fix.depart = chunk.t[p]
                 continue
-        found = near(
-            roads.graph, roads.grid, x[p], y[p], costs.radius_m, costs.segments, states, used
-        )
-        if found == 0 and costs.wide_radius_m > costs.radius_m:
-            found = near(
-                roads.graph, roads.grid, x[p], y[p], costs.wide_radius_m, costs.segments, states,
-                used,
-            )  # fmt: skip
+        found = _roads_near(roads, costs, (x[p], y[p]), states, used)
         standing = found > 0
         if not standing:
-            points[p].status = NO_ROAD
+            point.status = NO_ROAD
             continue
-        fix = fixes[total]
-        fix.x = x[p]
-        fix.y = y[p]
-        fix.arrive = t[p]
-        fix.depart = t[p]
-        fix.best = np.inf
-        fix.point = p
-        points[p].fix = total
+        _new_fix(fixes[total], chunk, p)
+        point.fix = total
         used += found
         total += 1
         start[total] = used
-    return Lattice(fixes[:total], start[: total + 1], states[:used])
+    start = start[: total + 1]
+    sigma = _weigh_distances(costs, start, states[:used])
+    return Lattice(fixes[:total], start, states[:used], sigma)
 
 
-@njit
-def weigh_distances(costs: Record, lattice: Lattice) -> float:
+@kernel
+def _weigh_distances(costs: Record, start: I64, states: Rows) -> float:
     """Estimate the GPS noise of the trace (metres) and set the cost of each state's distance."""
-    fixes = len(lattice.fixes)
+    fixes = len(start) - 1
     sigma = costs.sigma_few_m
     if fixes >= 5:
         nearest = np.empty(fixes, np.float64)
         for j in range(fixes):
-            nearest[j] = lattice.states[lattice.start[j]].distance
+            nearest[j] = states[start[j]].distance
         nearest.sort()
         sigma = costs.sigma_factor * nearest[fixes // 2]
         sigma = min(costs.sigma_max_m, max(costs.sigma_min_m, sigma))
-    for at in range(len(lattice.states)):
-        state = lattice.states[at]
-        state.away = 0.5 * (state.distance / sigma) ** 2
-    return sigma
+    for at in range(len(states)):
+        states[at].away = 0.5 * (states[at].distance / sigma) ** 2
+    return float(sigma)

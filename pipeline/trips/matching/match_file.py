@@ -183,7 +183,7 @@ def _batches(points: pl.LazyFrame, batch_points: int) -> Iterator[pl.DataFrame]:
 
 def _write_all(results: Iterator[MatchResult], folder: Path) -> FileCounts:
     """Append the tables of each batch to their files."""
-    from pyarrow import parquet
+    from pyarrow import parquet  # noqa: PLC0415
 
     writers: dict[str, parquet.ParquetWriter] = {}
     traces = points = placed = parts = 0

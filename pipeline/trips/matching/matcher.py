@@ -41,7 +41,7 @@ class Matcher:
     def __init__(
         self, network: Network, settings: MatchSettings, table: PathTable | None = None
     ) -> None:
-        """Take a network and a path table of the same network; without one, every route is searched.
+        """Take a network and its path table; without one, every route is searched.
 
         Raises:
             ContractError: The table was built for another network.
@@ -114,8 +114,8 @@ def _chunks(start: I64, points: int) -> list[int]:
 
 def _components(graph: Graph) -> I32:
     """Return for each node the number of its weakly connected part."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import coo_array  # noqa: PLC0415
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     nodes = len(graph.out_start) - 1
     ends = (graph.edges["u"], graph.edges["v"])

@@ -12,27 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numba import njit
 
 from pipeline.trips.matching.candidates import STATE, Grid, near
-from pipeline.trips.matching.compiled import entry_point
+from pipeline.trips.matching.compiled import cached_kernel, entry_point
 from pipeline.trips.matching.frames import checked
-from pipeline.trips.matching.search import F64, Graph, Rows
 
 if TYPE_CHECKING:
     from pipeline.trips.matching.network import Network
+    from pipeline.trips.matching.search import F64, Graph, Rows
 
 
 @entry_point
 def _compile_nearest(sources: str) -> Any:
-    @njit(cache=True, nogil=True)
+    @cached_kernel
     def nearest(graph: Graph, grid: Grid, x: F64, y: F64, radius: float) -> Rows:
         _ = sources
         found = np.empty(len(x), STATE)
         states = np.empty(2, STATE)
         for i in range(len(x)):
             found[i].edge = -1
-            if near(graph, grid, x[i], y[i], radius, 1, states, 0) > 0:
+            if near(graph, grid, (x[i], y[i]), radius, 1, states, 0) > 0:
                 found[i] = states[0]
         return found
 

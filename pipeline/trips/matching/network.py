@@ -3,9 +3,9 @@
     Network.from_frame(edges)  <-  edge_id | u | v | length_m | speed_kph | geometry (WKB, lon/lat)
     network.edges, network.nodes  ->  36956, 18553
 
-Each row is one driving direction; a two-way street is two rows with mirrored geometry, and a street
-stored once is a one-way street. Nodes are renumbered along a space-filling curve, so that nodes near
-each other on the ground are near each other in memory.
+Each row is one driving direction; a two-way street is two rows with mirrored geometry, and a
+street stored once is a one-way street. Nodes are renumbered along a space-filling curve, so that
+nodes near each other on the ground are near each other in memory.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Network:
         """Build the network of a table of directed edges.
 
         Args:
-            edges: Columns `edge_id` (any type, unique), `u`, `v` (node ids), `length_m` (null = from
-                the geometry), `speed_kph` (null = mean of the others) and `geometry` (WKB line
-                strings, lon/lat, in driving direction).
+            edges: Columns `edge_id` (any type, unique), `u`, `v` (node ids), `length_m` (null =
+                from the geometry), `speed_kph` (null = mean of the others) and `geometry` (WKB
+                line strings, lon/lat, in driving direction).
 
         Raises:
             ContractError: A column is missing or has the wrong type, an id is null or twice there,
@@ -88,7 +88,7 @@ class LocalMetres:
 
     def __init__(self, lonlat: F64) -> None:
         """Choose the zone from the centre of the coordinates (n, 2) in degrees."""
-        from pyproj import Transformer
+        from pyproj import Transformer  # noqa: PLC0415
 
         self.west, self.south = (float(c) for c in lonlat.min(axis=0))
         self.east, self.north = (float(c) for c in lonlat.max(axis=0))
@@ -154,7 +154,7 @@ def _check_columns(edges: pl.DataFrame) -> None:
 
 def _coordinates(edges: pl.DataFrame) -> tuple[F64, npt.NDArray[np.int64]]:
     """Return all vertices (n, 2) in degrees and the row each belongs to."""
-    import shapely
+    import shapely  # noqa: PLC0415
 
     try:
         lines: Any = shapely.from_wkb(edges["geometry"].to_numpy())
@@ -223,7 +223,8 @@ def _pieces(x: F64, y: F64, of_edge: npt.NDArray[np.int64], edges: int) -> tuple
     before = np.concatenate([[0.0], np.cumsum(span)[:-1]])
     first = np.searchsorted(pieces["edge"], np.arange(edges))
     pieces["along"] = before - before[first][pieces["edge"]]
-    return np.bincount(pieces["edge"], weights=span, minlength=edges), pieces
+    drawn: F64 = np.bincount(pieces["edge"], weights=span, minlength=edges).astype(np.float64)
+    return drawn, pieces
 
 
 def _lengths(edges: pl.DataFrame, drawn: F64) -> F64:
@@ -254,7 +255,7 @@ def _weights(edges: pl.DataFrame, length: F64) -> F64:
     if not time > 0:
         return length
     mean = np.sum(length[known]) / time
-    return length * np.where(known, mean / np.where(known, speed, 1.0), 1.0)
+    return np.asarray(length * np.where(known, mean / np.where(known, speed, 1.0), 1.0))
 
 
 def _twins(u: I32, v: I32, lonlat: F64, of_edge: npt.NDArray[np.int64]) -> I32:

@@ -3,10 +3,7 @@
 fixes 0-11 joined, then 3 km in 15 s, then fixes 12-30  ->  two parts, reason `jump`
 """
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
+from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import (
     INVALID,
     MATCHED,
@@ -17,7 +14,7 @@ from pipeline.trips.matching.lattice import (
     Lattice,
     Roads,
 )
-from pipeline.trips.matching.search import I32, Record, Rows
+from pipeline.trips.matching.search import Record, Rows
 from pipeline.trips.matching.steps import step_of
 
 REASONS = (
@@ -45,78 +42,68 @@ REASONS = (
 ) = range(9)
 
 
-@njit
-def break_reason(
-    roads: Roads,
-    costs: Record,
-    lattice: Lattice,
-    sigma: float,
-    before: int,
-    now: int,
-    a: int,
-    b: int,
-) -> int:
-    """Return why fixes `before` (on edge a) and `now` (on edge b) were not joined."""
+@kernel
+def break_reason(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int) -> int:
+    """Return why two chosen fixes were not joined."""
     earlier = lattice.fixes[before]
     later = lattice.fixes[now]
     if later.arrive - earlier.depart > costs.gap_s:
         return R_GAP
-    if step_of(roads, costs, earlier, later, sigma).barred:
+    if step_of(roads, costs, lattice, before, now).barred:
         return R_JUMP
-    edges = roads.graph.edges
-    if roads.component[edges[a].v] != roads.component[edges[b].u]:
+    a = roads.graph.edges[lattice.states[earlier.chosen].edge]
+    b = roads.graph.edges[lattice.states[later.chosen].edge]
+    if roads.component[a.v] != roads.component[b.u]:
         return R_DISCONNECTED
     return R_NO_ROUTE
 
 
-@njit
-def _end_of_part(chosen: I32, joined: npt.NDArray[np.bool_], begin: int) -> tuple[int, int]:
+@kernel
+def _end_of_part(fixes: Rows, begin: int) -> tuple[int, int]:
     """Return the last fix of the part that begins at a chosen fix, and its number of fixes."""
     last = begin
-    fixes = 1
-    for j in range(begin + 1, len(chosen)):
-        if chosen[j] < 0:
+    count = 1
+    for j in range(begin + 1, len(fixes)):
+        if fixes[j].chosen < 0:
             continue
-        if not joined[j]:
+        if not fixes[j].joined:
             break
         last = j
-        fixes += 1
-    return last, fixes
+        count += 1
+    return last, count
 
 
-@njit
-def judge(
-    costs: Record, lattice: Lattice, chosen: I32, joined: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.uint8], float]:
-    """Return the status of each fix, and the mean cost per fix of the parts that are kept."""
-    verdict = np.full(len(chosen), OUTLIER, np.uint8)
+@kernel
+def judge(costs: Record, lattice: Lattice) -> float:
+    """Set the status of each fix; return the mean cost per fix of the parts that are kept."""
+    fixes = lattice.fixes
     total = 0.0
     counted = 0
     begin = 0
-    while begin < len(chosen):
-        if chosen[begin] < 0:
+    while begin < len(fixes):
+        if fixes[begin].chosen < 0:
             begin += 1
             continue
-        last, fixes = _end_of_part(chosen, joined, begin)
-        first = lattice.states[lattice.start[begin] + chosen[begin]]
-        final = lattice.states[lattice.start[last] + chosen[last]]
-        cost = max(0.0, final.cost - first.cost + first.away) / fixes
+        last, count = _end_of_part(fixes, begin)
+        first = lattice.states[fixes[begin].chosen]
+        cost = lattice.states[fixes[last].chosen].cost - first.cost + first.away
+        cost = max(0.0, cost) / count
         status = MATCHED
-        if fixes < costs.part_fixes:
+        if count < costs.part_fixes:
             status = TOO_SHORT
         elif cost > costs.part_cost:
             status = UNLIKELY
         else:
-            total += cost * fixes
-            counted += fixes
+            total += cost * count
+            counted += count
         for j in range(begin, last + 1):
-            if chosen[j] >= 0:
-                verdict[j] = status
+            if fixes[j].chosen >= 0:
+                fixes[j].status = status
         begin = last + 1
-    return verdict, total / max(counted, 1)
+    return total / max(counted, 1)
 
 
-@njit
+@kernel
 def point_reasons(points: Rows, begin: int, end: int) -> int:
     """Return the reason bits that follow from the points left without a road."""
     reasons = 0

@@ -3,7 +3,8 @@
     PathTable.build(network, bound_m=3000.0, max_mb=600.0)  ->  18 M rows, 230 MiB, 3 s (Porto)
 
 Row (source, target) keeps length and weight of the path and its first and last edge; the whole path
-is walked back from the last one. Rows of one source are sorted by target. The size is predicted before anything is built.
+is walked back from the last one. Rows of one source are sorted by target. The size is predicted
+before anything is built.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline.errors import ParameterError
-from pipeline.trips.matching.compiled import entry_point
+from pipeline.trips.matching.compiled import cached_kernel, entry_point, kernel
 from pipeline.trips.matching.search import (
     I32,
     I64,
@@ -30,6 +29,8 @@ from pipeline.trips.matching.search import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipeline.trips.matching.network import Network
 
 PATH = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
@@ -47,7 +48,7 @@ class Table(NamedTuple):
     bound: float
 
 
-@njit
+@kernel
 def look_up(table: Table, source: int, target: int) -> int:
     """Return the row of the path from source to target, -1 when the table has none."""
     low = table.start[source]
@@ -62,7 +63,7 @@ def look_up(table: Table, source: int, target: int) -> int:
     return low if table.target[low] == target else -1
 
 
-@njit
+@kernel
 def _write_paths(space: SearchSpace, settled: int, target: I32, paths: Rows, used: int) -> None:
     for node in np.sort(space.settled[:settled]):
         label = space.labels[node]
@@ -77,7 +78,7 @@ def _write_paths(space: SearchSpace, settled: int, target: I32, paths: Rows, use
 
 @entry_point
 def _compile_counting(sources: str) -> Any:
-    @njit(cache=True, nogil=True)
+    @cached_kernel
     def count_rows(graph: Graph, nodes: I32, bound: float) -> int:
         _ = sources
         space = search_space(graph)
@@ -91,7 +92,7 @@ def _compile_counting(sources: str) -> Any:
 
 @entry_point
 def _compile_rows(sources: str) -> Any:
-    @njit(cache=True, nogil=True)
+    @cached_kernel
     def rows_of(graph: Graph, begin: int, end: int, bound: float) -> tuple[I64, I32, Rows]:
         _ = sources
         space = search_space(graph)
@@ -195,10 +196,12 @@ class PathTable:
                 f"{folder}: path table of network {found[:12]}, expected "
                 f"{network.content_hash[:12]}; remove the folder and build it again"
             )
-        arrays = [
-            np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("start", "target", "paths")
-        ]
-        return cls(Table(*(np.asarray(a) for a in arrays), float(bound)), found)
+        # Copy on write: read-only arrays would be another type, and compile everything anew.
+        start, target, paths = (
+            np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c"))
+            for name in ("start", "target", "paths")
+        )
+        return cls(Table(start, target, paths, float(bound)), found)
 
 
 def predicted_rows(network: Network, bound_m: float) -> int:

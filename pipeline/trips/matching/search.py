@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from pipeline.trips.matching.compiled import kernel
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -53,7 +54,7 @@ class SearchSpace(NamedTuple):
     counter: I32
 
 
-@njit
+@kernel
 def search_space(graph: Graph) -> SearchSpace:
     """Return working arrays for searches on this graph.
 
@@ -68,13 +69,13 @@ def search_space(graph: Graph) -> SearchSpace:
     )
 
 
-@njit(inline="always")
+@kernel
 def _entry(weight: np.float32, node: int) -> int:
     """Return a heap entry: positive floats sort like their bits, equal weights by node."""
-    return (np.int64(np.float32(weight).view(np.int32)) << 32) | node
+    return int((np.int64(np.float32(weight).view(np.int32)) << 32) | node)
 
 
-@njit
+@kernel
 def _push(heap: I64, size: int, entry: int) -> int:
     i = size
     while i > 0:
@@ -87,7 +88,7 @@ def _push(heap: I64, size: int, entry: int) -> int:
     return size + 1
 
 
-@njit
+@kernel
 def _pop(heap: I64, size: int) -> int:
     """Remove the least entry (read it at index 0 first) and return the new size."""
     size -= 1
@@ -107,7 +108,7 @@ def _pop(heap: I64, size: int) -> int:
     return size
 
 
-@njit
+@kernel
 def _begin(space: SearchSpace, source: int) -> int:
     """Label the source of a new search and return the search's stamp."""
     if space.counter[0] == _MOST_SEARCHES:
@@ -121,10 +122,10 @@ def _begin(space: SearchSpace, source: int) -> int:
     label.last = -1
     label.length = 0.0
     label.weight = 0.0
-    return space.counter[0]
+    return int(space.counter[0])
 
 
-@njit
+@kernel
 def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, size: int) -> int:
     """Offer the paths over the edges that leave a settled node; return the new heap size."""
     here = space.labels[node]
@@ -144,7 +145,7 @@ def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, size: int)
     return size
 
 
-@njit
+@kernel
 def search(
     graph: Graph, space: SearchSpace, source: int, limit: float, targets: I32, wanted: int
 ) -> int:
@@ -165,7 +166,7 @@ def search(
     missing = wanted
     while size > 0:
         weight = np.int32(space.heap[0] >> 32).view(np.float32)
-        node = np.int32(space.heap[0] & 0x7FFFFFFF)
+        node = int(space.heap[0] & 0x7FFFFFFF)
         size = _pop(space.heap, size)
         if weight > space.labels[node].weight:
             continue
@@ -180,7 +181,7 @@ def search(
     return settled
 
 
-@njit
+@kernel
 def walk_back(graph: Graph, space: SearchSpace, source: int, target: int, chain: I32) -> int:
     """Write the edges of a path found by the last search, last edge first; return how many."""
     count = 0

@@ -7,9 +7,9 @@ step_cost(...)  ->  route of 131 m, no turning round: 0.9 + 0.1 nats
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from pipeline.trips.matching.lattice import Roads
+from pipeline.trips.matching.compiled import kernel
+from pipeline.trips.matching.lattice import Lattice, Roads
 from pipeline.trips.matching.search import Record
 
 ROUTE = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
@@ -30,12 +30,14 @@ class Step(NamedTuple):
     reach: float  # weight up to which routes are known or searched
 
 
-@njit
-def step_of(roads: Roads, costs: Record, before: Record, now: Record, sigma: float) -> Step:
+@kernel
+def step_of(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int) -> Step:
     """Return the figures of the step between two fixes."""
-    straight = np.hypot(now.x - before.x, now.y - before.y)
-    seconds = max(0.0, now.arrive - before.depart)
-    slack = 6.0 * sigma + 50.0
+    earlier = lattice.fixes[before]
+    later = lattice.fixes[now]
+    straight = np.hypot(later.x - earlier.x, later.y - earlier.y)
+    seconds = max(0.0, later.arrive - earlier.depart)
+    slack = 6.0 * lattice.sigma + 50.0
     beta = max(costs.beta_min_m, costs.beta_mps * seconds)
     theta = costs.theta / beta
     gate = costs.detour_factor * straight + costs.detour_m
@@ -55,7 +57,7 @@ def step_of(roads: Roads, costs: Record, before: Record, now: Record, sigma: flo
     )
 
 
-@njit
+@kernel
 def on_same_street(costs: Record, a: Record, edge_a: Record, b: Record, edge_b: Record) -> float:
     """Return the metres driven from a to b without leaving their street, UNKNOWN if they must.
 
@@ -64,13 +66,13 @@ def on_same_street(costs: Record, a: Record, edge_a: Record, b: Record, edge_b: 
     """
     if a.edge == b.edge:
         if b.offset >= a.offset - costs.back_m:
-            return max(np.float32(0.0), b.offset - a.offset)
+            return float(max(np.float32(0.0), b.offset - a.offset))
     elif edge_a.twin == b.edge:
-        return abs(edge_b.length - b.offset - a.offset)
-    return UNKNOWN
+        return float(abs(edge_b.length - b.offset - a.offset))
+    return float(UNKNOWN)
 
 
-@njit
+@kernel
 def step_cost(
     costs: Record,
     step: Step,
@@ -82,9 +84,9 @@ def step_cost(
 ) -> float:
     """Return the cost of driving from state a to state b over a route between their edges.
 
-    |length - straight line| / beta, as Newson and Krumm; then a share of the travel time beyond that
-    of the straight line, since drivers choose by time (`step.rebate` was taken off before); then
-    turning round, at a node or within a street, and driving faster than the settings allow.
+    |length - straight line| / beta, as Newson and Krumm; then a share of the travel time beyond
+    that of the straight line, since drivers choose by time (`step.rebate` was taken off before);
+    then turning round, at a node or in a street, and driving faster than the settings allow.
     """
     turns = 0
     length = np.float64(on_same_street(costs, a, edge_a, b, edge_b))
@@ -105,4 +107,4 @@ def step_cost(
     cost = abs(length - step.straight) / step.beta + step.theta * weight + turns * costs.u_turn_cost
     if length > step.fair:
         cost += (length - step.fair) / costs.speed_slack_m
-    return cost
+    return float(cost)

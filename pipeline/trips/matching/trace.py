@@ -8,22 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from pipeline.trips.matching.assemble import DRIVEN, assemble, place_points
-from pipeline.trips.matching.compiled import entry_point
-from pipeline.trips.matching.confidence import margins
-from pipeline.trips.matching.lattice import (
-    MATCHED,
-    POINT,
-    Lattice,
-    Roads,
-    lattice_of,
-    weigh_distances,
-)
+from pipeline.trips.matching.compiled import cached_kernel, entry_point, kernel
+from pipeline.trips.matching.confidence import set_margins
+from pipeline.trips.matching.lattice import MATCHED, POINT, Chunk, Lattice, Roads, lattice_of
 from pipeline.trips.matching.parts import judge, point_reasons
-from pipeline.trips.matching.search import F64, I32, I64, Graph, Record, Rows
-from pipeline.trips.matching.viterbi import Space, decode, space_for
+from pipeline.trips.matching.search import F64, I64, Graph, Record, Rows, search_space
+from pipeline.trips.matching.viterbi import Kit, decode, scratch_for
 
 TRACE = np.dtype(
     [
@@ -41,7 +33,7 @@ TRACE = np.dtype(
 """The result for one trace."""
 
 
-@njit
+@kernel
 def _drive_figures(graph: Graph, trail: Rows, begin: int, end: int, trace: Record) -> None:
     """Sum up the driven edges begin..end-1."""
     for k in range(begin, end):
@@ -53,28 +45,22 @@ def _drive_figures(graph: Graph, trail: Rows, begin: int, end: int, trace: Recor
             trace.u_turns += 1
 
 
-@njit
-def _gps_length(
-    lattice: Lattice,
-    chosen: I32,
-    joined: npt.NDArray[np.bool_],
-    verdict: npt.NDArray[np.uint8],
-) -> float:
+@kernel
+def _gps_length(fixes: Rows) -> float:
     """Return the length of the straight lines between joined fixes of kept parts (metres)."""
     length = 0.0
-    before = -1
-    for j in range(len(chosen)):
-        if chosen[j] < 0:
+    before = fixes[0]
+    for j in range(len(fixes)):
+        fix = fixes[j]
+        if fix.chosen < 0:
             continue
-        if joined[j] and verdict[j] == MATCHED:
-            a = lattice.fixes[before]
-            b = lattice.fixes[j]
-            length += np.hypot(b.x - a.x, b.y - a.y)
-        before = j
+        if fix.joined and fix.status == MATCHED:
+            length += np.hypot(fix.x - before.x, fix.y - before.y)
+        before = fix
     return length
 
 
-@njit
+@kernel
 def _mean_confidence(points: Rows, begin: int, end: int) -> float:
     total = 0.0
     placed = 0
@@ -85,28 +71,19 @@ def _mean_confidence(points: Rows, begin: int, end: int) -> float:
     return total / max(placed, 1)
 
 
-@njit
+@kernel
 def _match_trace(
-    roads: Roads, space: Space, costs: Record, lattice: Lattice, trail: Rows, used: int,
-    x: F64, y: F64, points: Rows, begin: int, end: int, trace: Record,
-) -> tuple[Rows, int]:  # fmt: skip
+    kit: Kit, lattice: Lattice, trail: Rows, used: int, trace: Record
+) -> tuple[Rows, int]:
     """Match one trace that has at least one fix; return the trail and the rows used."""
-    sigma = weigh_distances(costs, lattice)
-    chosen, joined = decode(roads, space, costs, lattice, sigma)
-    verdict, cost = judge(costs, lattice, chosen, joined)
+    decode(kit, lattice)
+    trace.cost = judge(kit.costs, lattice)
     first = used
-    trail, used, row, reasons = assemble(
-        roads, space, costs, lattice, chosen, joined, verdict, sigma, trail, used
-    )  # fmt: skip
-    margin = margins(roads, space, costs, lattice, chosen, joined, sigma)
-    place_points(
-        roads, lattice, chosen, verdict, margin, trail, row, x, y, points, begin, end
-    )  # fmt: skip
-    _drive_figures(roads.graph, trail, first, used, trace)
-    trace.gps = _gps_length(lattice, chosen, joined, verdict)
-    trace.confidence = _mean_confidence(points, begin, end)
-    trace.sigma = sigma
-    trace.cost = cost
+    trail, used, reasons = assemble(kit, lattice, trail, used)
+    set_margins(kit, lattice)
+    _drive_figures(kit.roads.graph, trail, first, used, trace)
+    trace.gps = _gps_length(lattice.fixes)
+    trace.sigma = lattice.sigma
     trace.reasons = reasons
     return trail, used
 
@@ -115,7 +92,7 @@ def _match_trace(
 def compile_match_chunk(sources: str) -> Any:
     """Compile the function that matches the traces of a chunk."""
 
-    @njit(cache=True, nogil=True)
+    @cached_kernel
     def match_chunk(
         roads: Roads,
         costs: Record,
@@ -132,19 +109,19 @@ def compile_match_chunk(sources: str) -> Any:
             points[p].offset = np.nan
             points[p].distance = np.nan
         traces = np.zeros(len(start) - 1, TRACE)
-        space = space_for(roads, costs.segments)
+        chunk = Chunk(x, y, t, sound, points)
+        kit = Kit(roads, costs, search_space(roads.graph), scratch_for(roads, costs.segments))
         trail = np.empty(2 * len(x) + 64, DRIVEN)
         used = 0
         for k in range(len(traces)):
-            begin = start[k]
-            end = start[k + 1]
-            lattice = lattice_of(roads, costs, x, y, t, sound, points, begin, end)
+            trace = traces[k]
+            lattice = lattice_of(roads, costs, chunk, start[k], start[k + 1])
             if len(lattice.fixes) > 0:
-                trail, used = _match_trace(
-                    roads, space, costs, lattice, trail, used, x, y, points, begin, end, traces[k]
-                )  # fmt: skip
-            traces[k].reasons |= point_reasons(points, begin, end)
-            traces[k].path_end = used
+                trail, used = _match_trace(kit, lattice, trail, used, trace)
+                place_points(roads, lattice, trail, chunk, start[k], start[k + 1])
+            trace.confidence = _mean_confidence(points, start[k], start[k + 1])
+            trace.reasons |= point_reasons(points, start[k], start[k + 1])
+            trace.path_end = used
         return trail[:used], points, traces
 
     return match_chunk
