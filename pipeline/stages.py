@@ -128,7 +128,7 @@ STAGES: tuple[Stage, ...] = (
     # ---- how well it went -----------------------------------------------------------------------
     Stage(
         "assess",
-        "pipeline.trips.assessment:run",
+        "pipeline.trips.accuracy.assessment:run",
         "Match the simulated traces and compare with the truth, beside a nearest-edge baseline.",
         reads=("simulated_traces", "simulated_truth", "roads"),
         writes=("assessment",),

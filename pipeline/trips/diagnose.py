@@ -16,7 +16,7 @@ import polars as pl
 from pipeline.city.projection import UtmPlane
 from pipeline.errors import PipelineError
 from pipeline.findings import Finding
-from pipeline.trips.coordinate_order import Bbox, count_orders, inside, is_decidable
+from pipeline.trips.cleaning.coordinate_order import Bbox, count_orders, inside, is_decidable
 from pipeline.trips.distance import Floats
 from pipeline.trips.readers.batch import RAW_COLUMNS
 from pipeline.trips.readers.formats import read_batches, reader_of

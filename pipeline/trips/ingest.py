@@ -21,14 +21,14 @@ import numpy as np
 import polars as pl
 
 from pipeline.store import StageIO
-from pipeline.trips.cleaning import CleanedTrips, Tally, clean
-from pipeline.trips.cleaning_audit import Reading, cleaning_audit
-from pipeline.trips.cleaning_settings import CleaningSettings
-from pipeline.trips.coordinate_order import Bbox, check_order, count_orders
+from pipeline.trips.cleaning.audit import Reading, cleaning_audit
+from pipeline.trips.cleaning.contract import CleanedTrips, Tally, clean
+from pipeline.trips.cleaning.coordinate_order import Bbox, check_order, count_orders
+from pipeline.trips.cleaning.settings import CleaningSettings
+from pipeline.trips.cleaning.trip_rules import INDEX_COLUMNS, trip_index, vehicle_conflicts
 from pipeline.trips.readers.batch import RAW_COLUMNS, Batch
 from pipeline.trips.readers.formats import read_batches, reader_of
 from pipeline.trips.readers.settings import TracesSettings
-from pipeline.trips.trip_rules import INDEX_COLUMNS, trip_index, vehicle_conflicts
 
 _POINTS_AT_ONCE = 2_000_000  # dealt together, so that a folder of small files makes few parts
 

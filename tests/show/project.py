@@ -246,7 +246,7 @@ def matched_points() -> dict[str, Any]:
         "status": ["matched", "standing", *["matched"] * 3, "outlier", *["matched"] * 3],
         "matched_share": 8 / 9,
         "parts": 2,
-        "break_reasons": ["gap_time"],
+        "reasons": ["gap_time"],
     }
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from pipeline.trips.cleaning import CleanedTrips, clean
-from pipeline.trips.cleaning_settings import CleaningSettings
+from pipeline.trips.cleaning.contract import CleanedTrips, clean
+from pipeline.trips.cleaning.settings import CleaningSettings
+from pipeline.trips.cleaning.trip_rules import trip_index, vehicle_conflicts
 from pipeline.trips.distance import distance_m
 from pipeline.trips.readers.batch import RAW_COLUMNS
 from pipeline.trips.readers.settings import TracesSettings
-from pipeline.trips.trip_rules import trip_index, vehicle_conflicts
 
 LON, LAT = -8.6, 41.15
 BBOX = (-8.7, 41.1, -8.5, 41.2)

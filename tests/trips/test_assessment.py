@@ -13,18 +13,18 @@ import yaml
 from pipeline.schemas import check_record
 from pipeline.stages import Stage
 from pipeline.store import StageIO
-from pipeline.trips.assessment import assess, run, simulated_traces, true_states
-from pipeline.trips.ingest import ingest_folder
-from pipeline.trips.matching.settings import MatchSettings
-from pipeline.trips.nearest_edge import nearest_edges
-from pipeline.trips.readers.settings import CabspottingTraces, PortoTraces
-from pipeline.trips.route_scores import (
+from pipeline.trips.accuracy.assessment import assess, run, simulated_traces, true_states
+from pipeline.trips.accuracy.nearest_edge import nearest_edges
+from pipeline.trips.accuracy.route_scores import (
     ROUTE_COLUMNS,
     entry_time_error,
     length_scores,
     point_accuracy,
     quantiles,
 )
+from pipeline.trips.ingest import ingest_folder
+from pipeline.trips.matching.settings import MatchSettings
+from pipeline.trips.readers.settings import CabspottingTraces, PortoTraces
 from pipeline.trips.simulation.simulate import simulate_trip, trip_ids, write_trips
 from tests.trips.builders import cleaning, lon_lat, traces
 from tests.trips.towns import BBOX, JITTERED, SIMULATE, defects, grid_roads, plan, town
@@ -175,7 +175,7 @@ def test_simulated_files_are_read_as_the_city_reads_its_own_of_that_format():
 
 STAGE = Stage(
     "assess",
-    "pipeline.trips.assessment:run",
+    "pipeline.trips.accuracy.assessment:run",
     "test",
     reads=("simulated_traces", "simulated_truth", "roads"),
     writes=("assessment",),

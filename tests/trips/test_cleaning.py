@@ -9,8 +9,8 @@ import pytest
 from pipeline.city.projection import geodesic
 from pipeline.errors import SourceError
 from pipeline.schemas import schema_document
-from pipeline.trips.cleaning_settings import DECISIONS, NOTES, REASONS
-from pipeline.trips.coordinate_order import check_order, count_orders, is_decidable
+from pipeline.trips.cleaning.coordinate_order import check_order, count_orders, is_decidable
+from pipeline.trips.cleaning.settings import DECISIONS, NOTES, REASONS
 from pipeline.trips.distance import distance_m
 from tests.trips.builders import (
     BBOX,

@@ -5,8 +5,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.trips.cleaning_settings import DECISIONS, REASONS
-from pipeline.trips.trip_rules import INDEX_COLUMNS, vehicle_conflicts
+from pipeline.trips.cleaning.settings import DECISIONS, REASONS
+from pipeline.trips.cleaning.trip_rules import INDEX_COLUMNS, vehicle_conflicts
 from tests.trips.builders import BBOX, START, cleaned, lon_lat, trip
 
 NARROW = (lon_lat(-400)[0], 41.1, lon_lat(400)[0], 41.2)

@@ -15,8 +15,8 @@ from pipeline.schemas import check_record, fast_validator
 from pipeline.stages import Stage
 from pipeline.store import StageIO
 from pipeline.trips import ingest
-from pipeline.trips.cleaning_audit import Reading, cleaning_audit
-from pipeline.trips.cleaning_settings import REASONS
+from pipeline.trips.cleaning.audit import Reading, cleaning_audit
+from pipeline.trips.cleaning.settings import REASONS
 from tests.trips.builders import BBOX, CLEANING, START, cleaning, drive, lon_lat, traces, trip
 from tests.trips.raw_folders import HEADER
 

@@ -21,6 +21,10 @@ from pipeline.trips.matching.steps import ROUTE, UNKNOWN, Step, step_cost, step_
 
 START = -1
 _STATES = 4096  # more than 2 * 64 candidates a fix
+# A fix at a node is on all its roads alike; a part begins on the one it leaves by and ends on the
+# one it came by, not on another that it only touches.
+_TOUCH_M = 0.05
+_TOUCH_COST = 0.01
 
 
 class Scratch(NamedTuple):
@@ -207,9 +211,7 @@ def link(
             if cost_a >= b.cost:
                 continue
             edge_b = roads.graph.edges[b.edge]
-            route = kit.scratch.routes[
-                slot * len(kit.scratch.sources) + kit.scratch.target_slot[at - begin]
-            ]
+            route = kit.scratch.routes[row + kit.scratch.target_slot[at - begin]]
             if route.length == UNKNOWN and edge_a.v != edge_b.u:
                 known = look_up_route(roads, route, edge_a.v, edge_b.u)
                 if not known and searches > 0:
@@ -224,18 +226,23 @@ def link(
 
 @kernel
 def _cheapest(lattice: Lattice, fix: int) -> int:
-    """Return the local number of the cheapest state, the nearest road among equals."""
+    """Return the local number of the state a part ends at: the cheapest, no edge only touched."""
     begin = lattice.start[fix]
     best = begin
-    for at in range(begin + 1, lattice.start[fix + 1]):
-        if lattice.states[at].cost < lattice.states[best].cost:
+    least = np.inf
+    for at in range(begin, lattice.start[fix + 1]):
+        state = lattice.states[at]
+        cost = state.cost + (_TOUCH_COST if state.offset < _TOUCH_M else 0.0)
+        if cost < least:
+            least = cost
             best = at
     return int(best - begin)
 
 
 @kernel
-def _open_fix(lattice: Lattice, costs: Record, now: int) -> None:
+def _open_fix(kit: Kit, lattice: Lattice, now: int) -> None:
     """Let every state of a fix start a part: at the beginning, or after a break."""
+    costs = kit.costs
     arrival = np.inf
     code = START
     if now <= costs.skip_run:
@@ -250,8 +257,10 @@ def _open_fix(lattice: Lattice, costs: Record, now: int) -> None:
         code = pack(broken, _cheapest(lattice, now - broken), True)
     begin = lattice.start[now]
     for at in range(begin, lattice.start[now + 1]):
-        lattice.states[at].cost = arrival
-        lattice.states[at].back = code
+        state = lattice.states[at]
+        rest = kit.roads.graph.edges[state.edge].length - state.offset
+        state.cost = arrival + (_TOUCH_COST if rest < _TOUCH_M else 0.0)
+        state.back = code
     lattice.fixes[now].best = arrival + lattice.states[begin].away
 
 
@@ -281,7 +290,7 @@ def decode(kit: Kit, lattice: Lattice) -> None:
     Every fix must have at least one state, and the lattice at least one fix.
     """
     for now in range(len(lattice.fixes)):
-        _open_fix(lattice, kit.costs, now)
+        _open_fix(kit, lattice, now)
         for back in range(1, min(now, kit.costs.skip_run + 1) + 1):
             _reach_fix(kit, lattice, now, back)
         for at in range(lattice.start[now], lattice.start[now + 1]):

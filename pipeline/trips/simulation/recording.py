@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.trips.coordinate_order import Bbox
+from pipeline.trips.cleaning.coordinate_order import Bbox
+from pipeline.trips.cleaning.track_points import Bools
 from pipeline.trips.distance import Floats
 from pipeline.trips.simulation.driving import Drive, Samples, stand_at
 from pipeline.trips.simulation.road_graph import Ints, RoadGraph
 from pipeline.trips.simulation.routes import Route
 from pipeline.trips.simulation.settings import DefectShares, SimulateSettings
-from pipeline.trips.track_points import Bools
 
 LEAVING_MPS = 12.0
 DEFECTS = ("dwell", "leaving", "spike", "missing", "short", "copied")

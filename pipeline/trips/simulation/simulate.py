@@ -15,7 +15,7 @@ import polars as pl
 from pipeline.errors import ParameterError, SourceError
 from pipeline.seeds import rng_for
 from pipeline.store import StageIO
-from pipeline.trips.coordinate_order import Bbox
+from pipeline.trips.cleaning.coordinate_order import Bbox
 from pipeline.trips.distance import Floats
 from pipeline.trips.simulation.demand import departure_s, end_weights
 from pipeline.trips.simulation.driving import drive_route, fix_times_s, sample_drive

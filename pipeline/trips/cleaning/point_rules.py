@@ -5,10 +5,10 @@ drop_spikes(points, settings): 0 m, 15 s | 900 m, 30 s | 20 m, 45 s -> the middl
 
 import numpy as np
 
-from pipeline.trips.cleaning_settings import CODE, NOTE_BIT, CleaningSettings
-from pipeline.trips.coordinate_order import Bbox, inside, is_decidable, wrong_sign
+from pipeline.trips.cleaning.coordinate_order import Bbox, inside, is_decidable, wrong_sign
+from pipeline.trips.cleaning.settings import CODE, NOTE_BIT, CleaningSettings
+from pipeline.trips.cleaning.track_points import Ints, TrackPoints
 from pipeline.trips.distance import distance_m
-from pipeline.trips.track_points import Ints, TrackPoints
 
 
 def drop_bad_coordinates(points: TrackPoints, bbox: Bbox) -> None:

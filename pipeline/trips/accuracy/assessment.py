@@ -14,25 +14,25 @@ import numpy as np
 import polars as pl
 
 from pipeline.store import StageIO
-from pipeline.trips.cleaning_settings import CleaningSettings
-from pipeline.trips.coordinate_order import Bbox
-from pipeline.trips.distance import Floats, distance_m
-from pipeline.trips.ingest import ingest_folder
-from pipeline.trips.match import matcher_for
-from pipeline.trips.matching.settings import MatchSettings
-from pipeline.trips.nearest_edge import nearest_edges
-from pipeline.trips.readers.settings import (
-    CabspottingTraces,
-    PortoTraces,
-    TraceSource,
-    TracesSettings,
-)
-from pipeline.trips.route_scores import (
+from pipeline.trips.accuracy.nearest_edge import nearest_edges
+from pipeline.trips.accuracy.route_scores import (
     ROUTE_COLUMNS,
     entry_time_error,
     length_scores,
     point_accuracy,
     quantiles,
+)
+from pipeline.trips.cleaning.coordinate_order import Bbox
+from pipeline.trips.cleaning.settings import CleaningSettings
+from pipeline.trips.distance import Floats, distance_m
+from pipeline.trips.ingest import ingest_folder
+from pipeline.trips.match import matcher_for
+from pipeline.trips.matching.settings import MatchSettings
+from pipeline.trips.readers.settings import (
+    CabspottingTraces,
+    PortoTraces,
+    TraceSource,
+    TracesSettings,
 )
 from pipeline.trips.simulation.road_graph import RoadGraph
 from pipeline.trips.simulation.settings import CitySimulation, FixedSampling

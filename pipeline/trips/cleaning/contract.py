@@ -15,14 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from pipeline.trips.cleaning_settings import (
-    CODE,
-    DECISIONS,
-    NOTE_BIT,
-    CleaningSettings,
-)
-from pipeline.trips.coordinate_order import Bbox
-from pipeline.trips.point_rules import (
+from pipeline.trips.cleaning.coordinate_order import Bbox
+from pipeline.trips.cleaning.point_rules import (
     drop_bad_coordinates,
     drop_equal_times,
     drop_spikes,
@@ -33,8 +27,14 @@ from pipeline.trips.point_rules import (
     treat_outside,
     trim_standing,
 )
-from pipeline.trips.track_points import Ints, TrackPoints, explode_trips
-from pipeline.trips.trip_rules import limit_pieces, number_copies
+from pipeline.trips.cleaning.settings import (
+    CODE,
+    DECISIONS,
+    NOTE_BIT,
+    CleaningSettings,
+)
+from pipeline.trips.cleaning.track_points import Ints, TrackPoints, explode_trips
+from pipeline.trips.cleaning.trip_rules import limit_pieces, number_copies
 
 Tally = Counter[tuple[str, str]]
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import polars as pl
 
 from pipeline.errors import ContractError
-from pipeline.trips.cleaning import Tally
-from pipeline.trips.cleaning_settings import NOTES, REASONS
+from pipeline.trips.cleaning.contract import Tally
+from pipeline.trips.cleaning.settings import NOTES, REASONS
 from pipeline.trips.readers.batch import UNREAD_REASONS, Batch
 from pipeline.trips.readers.settings import TracesSettings
 

@@ -9,8 +9,8 @@ from collections import Counter
 import numpy as np
 
 from pipeline.errors import SourceError
+from pipeline.trips.cleaning.track_points import Bools
 from pipeline.trips.distance import Floats
-from pipeline.trips.track_points import Bools
 
 Bbox = tuple[float, float, float, float]
 

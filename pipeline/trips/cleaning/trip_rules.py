@@ -7,8 +7,8 @@ points, is rejected as vehicle_overlap
 import numpy as np
 import polars as pl
 
-from pipeline.trips.cleaning_settings import CODE, CleaningSettings
-from pipeline.trips.track_points import TrackPoints
+from pipeline.trips.cleaning.settings import CODE, CleaningSettings
+from pipeline.trips.cleaning.track_points import TrackPoints
 
 INDEX_COLUMNS = pl.Schema(
     {

@@ -1,0 +1,1 @@
+"""How well matching went: simulated traces against their truth, beside a nearest-edge baseline."""
