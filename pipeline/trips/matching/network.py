@@ -99,8 +99,10 @@ class LocalMetres:
 
     def to_metres(self, lon: F64, lat: F64) -> tuple[F64, F64]:
         """Return easting and northing in metres."""
-        x, y = self._transformer.transform(lon, lat)
-        return np.asarray(x, np.float64), np.asarray(y, np.float64)
+        # Never a single element, which pyproj would take for a number.
+        pad = (0, 1)
+        x, y = self._transformer.transform(np.pad(lon, pad, "edge"), np.pad(lat, pad, "edge"))
+        return np.asarray(x, np.float64)[:-1], np.asarray(y, np.float64)[:-1]
 
     def near_metres(self, lon: F64, lat: F64, margin_m: float) -> tuple[F64, F64]:
         """Return metres, infinite for points outside the network's box widened by a margin.

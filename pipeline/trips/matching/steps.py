@@ -46,7 +46,8 @@ def step_of(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int
         # Weights are metres at mean speed: slow roads weigh more than their length.
         reach = max(reach, min(1.5 * gate, costs.search_max_m))
     return Step(
-        seconds > costs.gap_s or straight > costs.jump_mps * seconds + slack,
+        # One second more, since clocks often give whole seconds.
+        seconds > costs.gap_s or straight > costs.jump_mps * (seconds + 1.0) + slack,
         straight,
         beta,
         theta,
