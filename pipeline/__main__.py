@@ -27,6 +27,9 @@ typical use:
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
 """
 
+# The disk is full, the quota or the largest file size reached, or the place is not ours to write.
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS}
+
 
 def main(argv: list[str] | None = None) -> int:
     """Parse the command line, run one command, and return the exit code."""
@@ -40,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
         print("error: interrupted; nothing half-written is left, run it again", file=sys.stderr)
         return 130
     except OSError as fault:
-        if fault.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS}:
+        if fault.errno not in NO_ROOM:
             raise
         where = f"{fault.filename}: " if fault.filename else ""
         print(

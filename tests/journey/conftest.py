@@ -20,7 +20,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     """Copy the repository, shrink its cities, and run the whole pipeline once."""
     root = tmp_path_factory.mktemp("project")
     _copy_repository(root)
-    made = Project(root, _environment(root))
+    made = Project(root, _environment(tmp_path_factory.mktemp("site-cache")))
     for city in ("helsinki", "monaco"):
         made.edit_config(city, lambda config: config["simulation"].update(trips=TRIPS))
     made.git("init", "-q")
@@ -52,12 +52,12 @@ def _copy_repository(root: Path) -> None:
         shutil.copy2(compiled, target)
 
 
-def _environment(root: Path) -> dict[str, str]:
+def _environment(site_cache: Path) -> dict[str, str]:
     binaries = str(Path(sys.executable).parent)
     return os.environ | {
         "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         "DVC_NO_ANALYTICS": "1",
-        "DVC_SITE_CACHE_DIR": str(root / ".dvc/site-cache"),
+        "DVC_SITE_CACHE_DIR": str(site_cache),
         "GIT_AUTHOR_NAME": "test",
         "GIT_AUTHOR_EMAIL": "test@example.invalid",
         "GIT_COMMITTER_NAME": "test",

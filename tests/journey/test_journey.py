@@ -37,14 +37,14 @@ def test_every_artifact_keeps_its_schema_when_checked_from_outside(project):
 
 
 def test_changing_one_parameter_reruns_what_depends_on_it_and_nothing_else(project):
-    with project.changed("params.yaml", lambda p: p["compress"].update(min_phases=3)):
+    with project.changed("params.yaml", lambda p: p["compress"].update(min_phases=12)):
         ran = project.ran(project.dvc("repro"))
     assert ran == {f"{stage}@{city}" for stage in ("compress", "report") for city in CITIES}
 
 
 def test_changing_one_citys_setting_leaves_the_other_city_alone(project):
     def change(config):
-        config["cleaning"]["min_points"] += 1
+        config["cleaning"]["fewest_points"] += 5
 
     with project.changed("configs/monaco.yaml", change):
         ran = project.ran(project.dvc("repro"))

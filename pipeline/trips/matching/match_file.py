@@ -175,7 +175,7 @@ def _batches(points: pl.LazyFrame, batch_points: int) -> Iterator[pl.DataFrame]:
     for begin, end in zip(begins, ends, strict=True):
         first, last = counts["trace_id"][int(begin)], counts["trace_id"][int(end)]
         yield (
-            points.filter(pl.col("trace_id").is_between(first, last))
+            points.filter(pl.col("trace_id").is_between(pl.lit(first), pl.lit(last)))
             .select("trace_id", "t", "lon", "lat")
             .collect(engine="streaming")
         )
