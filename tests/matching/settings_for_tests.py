@@ -30,7 +30,7 @@ VALUES = {
     "skip_cost": 15.0,
     "end_cost": 30.0,
     "skip_run": 2,
-    "break_cost": 30.0,
+    "break_cost": 22.0,
     "beam": 12.0,
     "part_fixes": 2,
     "part_cost": 30.0,
@@ -38,7 +38,7 @@ VALUES = {
     "table_max_mb": 600.0,
     "search_sources": 2,
     "search_max_m": 20000.0,
-    "chunk_points": 20000,
+    "chunk_points": 4000,
 }
 
 

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.trips.matching.matcher import Matcher
+from pipeline.trips.matching.trace import compile_match_chunk
 from tests.matching import settings_for_tests
 from tests.matching.towns import chequerboard, joints_hold, points
 
@@ -13,6 +14,14 @@ SPOT = st.tuples(st.floats(-150, 750), st.floats(-150, 750), st.floats(0, 600, a
 TRACE = st.lists(SPOT, max_size=14)
 WALK = st.lists(st.tuples(st.floats(-60, 60), st.floats(-60, 60)), min_size=1, max_size=14)
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def test_one_signature_is_compiled_whatever_the_frame_looks_like():
+    frame = points(wander([(50, 0)] * 8))
+    TOWN.matcher.match(frame)
+    TOWN.matcher.match(pl.concat([frame[:3], frame[3:]], rechunk=False))
+    TOWN.matcher.match(frame.cast({"lon": pl.Float64, "t": pl.Int64, "trace_id": pl.Int8}))
+    assert len(compile_match_chunk().signatures) == 1
 
 
 def wander(steps):

@@ -96,7 +96,8 @@ class Matcher:
 
     def _match_traces(self, columns: tuple[F64, ...], start: I64) -> ChunkRows:
         """Match the traces whose points are start[k]:start[k + 1] of the columns t, lon, lat."""
-        t, lon, lat = (column[start[0] : start[-1]] for column in columns)
+        # Copies, since Polars lends read-only arrays at times: another type, compiled anew.
+        t, lon, lat = (column[start[0] : start[-1]].copy() for column in columns)
         sound = np.isfinite(t) & (np.abs(lon) <= 180) & (np.abs(lat) <= 90)
         x, y = self.network.projection.near_metres(lon, lat, self.settings.wide_radius_m)
         found = compile_match_chunk()(self._roads, self._costs, x, y, t, sound, start - start[0])

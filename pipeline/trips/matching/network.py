@@ -24,7 +24,7 @@ from pipeline.trips.matching.search import EDGE, F64, I32, Graph, Rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CELL_M = 100.0
+CELL_M = 50.0
 _MOST_CELLS = 4_000_000
 COLUMNS = ("edge_id", "u", "v", "length_m", "speed_kph", "geometry")
 U64 = npt.NDArray[np.uint64]
