@@ -1,8 +1,9 @@
 """Build the benchmark's sets and lay them out as files any matcher can be run on.
 
     python -m bench.datasets --trips 400 --sets sim15,porto
-    -> bench/work/data/porto-net/{network.parquet, sim15-400/{points,path,fixes,trips}.parquet,
-                                  porto/points.parquet}
+    -> bench/work/data/porto_city_2022/network.parquet
+                                      /sim15-400/{points,path,fixes,trips}.parquet
+                                      /porto/points.parquet
 
 `points.parquet` with `network.parquet` is the input of `match-file`; `path`, `fixes` and `trips`
 are the truth (absent for real trips without one).
