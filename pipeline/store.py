@@ -4,23 +4,28 @@
         io.write("roads", frame)     ->  validated, written aside, moved into place when the
                                          stage ends well; a failing stage leaves nothing behind
 
+A stage of a city runs once at a time: a second run is refused while the first holds its lock.
 Tables are Parquet with the columns of their JSON Schema, fixed row groups and no timestamps: the
 same rows give the same bytes. What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
 """
 
+import fcntl
 import json
+import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TextIO, TypeVar
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
-from pipeline.errors import ContractError, SourceError
+from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.progress import progress_bar
 from pipeline.schemas import arrow_schema, binary_columns, check_record, check_rows
 from pipeline.stages import Stage
@@ -34,6 +39,9 @@ class StageIO:
 
     Use as a context manager: on a clean exit everything written moves into place, on an exception
     it is removed. What a killed run left behind is removed when the stage starts again.
+
+    Raises:
+        PipelineError: Another run of the same stage of the same city is under way.
     """
 
     def __init__(self, stage: Stage, *, city: str, root: Path, traces: str | None = None) -> None:
@@ -43,8 +51,14 @@ class StageIO:
         self._rejected: list[pl.DataFrame] = []
 
     def __enter__(self) -> Self:
-        shutil.rmtree(self._aside, ignore_errors=True)
-        self._aside.mkdir(parents=True)
+        lock_file = self._aside.with_name(f"{self._stage.name}.lock")
+        self._lock = _lock(lock_file, f"{self._stage.name}@{self._city}")
+        try:
+            shutil.rmtree(self._aside, ignore_errors=True)
+            self._aside.mkdir()
+        except BaseException:
+            self._leave()
+            raise
         return self
 
     def __exit__(
@@ -58,9 +72,16 @@ class StageIO:
                 self._write_rejections()
                 self._publish()
         finally:
-            shutil.rmtree(self._aside, ignore_errors=True)
-            if not any(self._aside.parent.iterdir()):
-                self._aside.parent.rmdir()
+            self._leave()
+
+    def _leave(self) -> None:
+        """Remove what lies aside and let the next run in; nothing here hides an earlier error."""
+        shutil.rmtree(self._aside, ignore_errors=True)
+        with suppress(OSError):
+            Path(self._lock.name).unlink()
+        self._lock.close()
+        with suppress(OSError):  # other stages are still writing
+            self._aside.parent.rmdir()
 
     # ---- reading --------------------------------------------------------------------------------
 
@@ -131,6 +152,13 @@ class StageIO:
         if rejections.height:
             self._rejected.append(rejections)
 
+    def scratch(self) -> Path:
+        """Return a fresh empty folder for passing files; it is removed when the stage ends.
+
+        It lies beside the data, on the disk the user has chosen to have room on.
+        """
+        return Path(tempfile.mkdtemp(prefix="scratch-", dir=self._aside))
+
     def progress(
         self, items: Iterable[_T], total: int | None, unit: str, desc: str
     ) -> Iterable[_T]:
@@ -163,8 +191,7 @@ class StageIO:
         for artifact in artifacts:
             target = base / artifact.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            _remove(target)
-            self._aside_path(artifact).rename(target)
+            _swap(self._aside_path(artifact), target, old=self._aside / "replaced" / artifact.path)
 
     def _declared(self, name: str, names: tuple[str, ...], verb: str) -> Artifact:
         if name not in names:
@@ -302,8 +329,41 @@ def _geo_metadata(schema_name: str) -> dict[str, str] | None:
     return {"geo": json.dumps(header, sort_keys=True)}
 
 
-def _remove(target: Path) -> None:
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink(missing_ok=True)
+def _swap(new: Path, target: Path, *, old: Path) -> None:
+    """Put `new` in the place of `target`; a folder there is moved to `old`, a file replaced."""
+    if target.is_dir() and not target.is_symlink():
+        old.parent.mkdir(parents=True, exist_ok=True)
+        target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _lock(file: Path, run: str) -> TextIO:
+    """Return a file that only this process holds; the system lets go of it when the process ends.
+
+    Raises:
+        PipelineError: Another process holds it; names its number.
+    """
+    while True:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # The run before may just be removing the file, or the folder: then make it anew.
+        with suppress(FileNotFoundError), ExitStack() as unless_held:
+            held = unless_held.enter_context(file.open("a+", encoding="utf-8"))
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as fault:
+                held.seek(0)
+                raise PipelineError(
+                    f"another run of {run} is under way (pid {held.read().strip() or 'unknown'});"
+                    " wait for it or end it, then run again"
+                ) from fault
+            if os.path.samestat(os.fstat(held.fileno()), file.stat()):
+                held.truncate(0)
+                held.write(f"{os.getpid()}\n")
+                held.flush()
+                unless_held.pop_all()
+                return held

@@ -1,6 +1,8 @@
 """The store opens what a stage declares, validates at the door and leaves nothing half-done."""
 
 import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import geopandas
@@ -9,7 +11,7 @@ import pytest
 import shapely
 
 from pipeline.artifacts import ARTIFACTS
-from pipeline.errors import ContractError, SourceError
+from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.schemas import schema_document
 from pipeline.stages import Stage
 from pipeline.store import StageIO, read_table, write_table
@@ -61,6 +63,60 @@ def test_what_a_killed_run_left_behind_is_removed(tmp_path):
     with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
         io.write_shards("phased", [frame_of("phased_trip")])
     assert [f.name for f in (tmp_path / "data/toy/phased").iterdir()] == ["part-00000.parquet"]
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def test_a_second_run_of_a_stage_is_refused_and_harms_nothing(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+        second = StageIO(COMPRESS, city="toy", root=tmp_path)
+        message = rf"another run of compress@toy is under way \(pid {os.getpid()}\)"
+        with pytest.raises(PipelineError, match=message), second:
+            pass
+        with StageIO(COMPRESS, city="other", root=tmp_path) as other:
+            other.write_shards("phased", [])
+    assert (tmp_path / "data/toy/phased/part-00000.parquet").exists()
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def run_compress(root: Path) -> str:
+    try:
+        with StageIO(COMPRESS, city="toy", root=root) as io:
+            io.write_shards("phased", [frame_of("phased_trip")])
+    except PipelineError:
+        return "refused"
+    return "done"
+
+
+def test_of_many_runs_at_once_each_ends_well_or_is_refused(tmp_path):
+    with ThreadPoolExecutor(4) as pool:  # the lock belongs to the opened file, not to the process
+        ends = list(pool.map(run_compress, [tmp_path] * 200))
+    assert set(ends) == {"done", "refused"}
+    assert [f.name for f in (tmp_path / "data/toy/phased").iterdir()] == ["part-00000.parquet"]
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def test_an_artifact_that_cannot_be_put_in_place_leaves_the_old_one_and_the_true_error(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+    with (
+        pytest.raises(FileNotFoundError, match="phased"),
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.path("phased")  # declared as written, and then it is not
+    assert (tmp_path / "data/toy/phased/part-00000.parquet").exists()
+    assert not (tmp_path / "data/toy/.writing").exists()
+
+
+def test_a_scratch_folder_lies_beside_the_data_and_goes_with_the_stage(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        one, other = io.scratch(), io.scratch()
+        assert one != other
+        assert one.is_relative_to(tmp_path / "data/toy")
+        assert list(one.iterdir()) == []
+        (one / "sorted").write_bytes(b"passing")
+        io.write_shards("phased", [])
+    assert not one.exists()
     assert not (tmp_path / "data/toy/.writing").exists()
 
 
