@@ -14,7 +14,7 @@ from pipeline.trips.matching.lattice import MATCHED, Chunk, Lattice, Roads
 from pipeline.trips.matching.parts import break_reason
 from pipeline.trips.matching.path_table import look_up
 from pipeline.trips.matching.search import Record, Rows, search, walk_back
-from pipeline.trips.matching.steps import on_same_street, step_of
+from pipeline.trips.matching.steps import Step, on_same_street, step_of
 from pipeline.trips.matching.viterbi import Kit
 
 DRIVEN = np.dtype(
@@ -54,7 +54,7 @@ def _put(row: Record, edge: int, part: int, enter: float, begin: float, fixes: i
 
 
 @kernel
-def _route_between(kit: Kit, source: int, target: int, reach: float) -> int:
+def _route_between(kit: Kit, source: int, target: int, step: Step) -> int:
     """Write the edges between two nodes to `kit.scratch.chain`, last edge first; return how many.
 
     The rule of decoding decides between table and search, so this is the route that was paid for.
@@ -64,7 +64,7 @@ def _route_between(kit: Kit, source: int, target: int, reach: float) -> int:
     roads = kit.roads
     if look_up(roads.table, source, target) < 0:
         kit.scratch.target_node[0] = target
-        search(roads.graph, kit.space, source, reach, kit.scratch.target_node, 1)
+        search(roads.graph, kit.space, source, step.reach, step.goal, kit.scratch.target_node, 1)
         return walk_back(roads.graph, kit.space, source, target, kit.scratch.chain)
     count = 0
     node = target
@@ -151,7 +151,7 @@ def _extend(
     count = 0
     if not inside:
         step = step_of(kit.roads, kit.costs, lattice, before, now)
-        count = _route_between(kit, edge_a.v, edge_b.u, step.reach)
+        count = _route_between(kit, edge_a.v, edge_b.u, step)
     trail = room_for(trail, used, count + 1)
     used = _drive(kit, trail, used, b, arrive, inside, count)
     return trail, used

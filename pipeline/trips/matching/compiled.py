@@ -16,6 +16,8 @@ from typing import Any, TypeVar, cast
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
+# Division by zero gives infinity as in numpy, without a test before each; sums may be fused.
+_ARITHMETIC: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz"}}
 
 
 def kernel(function: F) -> F:
@@ -23,12 +25,14 @@ def kernel(function: F) -> F:
 
     Without wrappers for the interpreter it compiles faster, and may take records in tuples.
     """
-    return cast("F", numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+    return cast(
+        "F", numba.njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_ARITHMETIC)
+    )
 
 
 def cached_kernel(function: F) -> F:
     """Compile a function that Python calls: without the interpreter lock, cached on disk."""
-    return cast("F", numba.njit(function, cache=True, nogil=True))
+    return cast("F", numba.njit(function, cache=True, nogil=True, **_ARITHMETIC))
 
 
 @functools.cache

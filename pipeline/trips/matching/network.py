@@ -70,14 +70,14 @@ class Network:
         lonlat, of_edge = _coordinates(edges)
         projection = LocalMetres(lonlat)
         x, y = projection.to_metres(lonlat[:, 0], lonlat[:, 1])
-        u, v = _node_indices(edges, x, y, of_edge)
+        u, v, place = _node_indices(edges, x, y, of_edge)
         drawn, pieces = _pieces(x, y, of_edge, edges.height)
         length = _lengths(edges, drawn)
         table = np.zeros(edges.height, EDGE)
         table["u"], table["v"] = u, v
         table["length"], table["weight"] = length, _weights(edges, length)
         table["twin"] = _twins(u, v, lonlat, of_edge)
-        graph, order = _by_source(table)
+        graph, order = _by_source(table, place)
         pieces["edge"] = np.argsort(order)[pieces["edge"]]
         grid = _grid(graph, drawn[order], pieces)
         return cls(edges["edge_id"].gather(order), graph, grid, projection)
@@ -187,8 +187,8 @@ def _coordinates(edges: pl.DataFrame) -> tuple[F64, npt.NDArray[np.int64]]:
 
 def _node_indices(
     edges: pl.DataFrame, x: F64, y: F64, of_edge: npt.NDArray[np.int64]
-) -> tuple[I32, I32]:
-    """Return u and v as indices of nodes along a space-filling curve."""
+) -> tuple[I32, I32, F64]:
+    """Return u and v as indices of nodes along a space-filling curve, and the nodes' x and y."""
     ids = pl.concat([edges["u"], edges["v"].alias("u")])
     rank = ids.rank("dense").to_numpy().astype(np.int64) - 1
     begins = np.searchsorted(of_edge, np.arange(edges.height))
@@ -197,9 +197,11 @@ def _node_indices(
     where = np.zeros(rank.max() + 1, np.int64)
     where[rank[::-1]] = ends_of_edges[::-1]
     code = _morton(x[where] - x.min(), y[where] - y.min())
-    place = np.empty(len(where), np.int32)
-    place[np.argsort(code, kind="stable")] = np.arange(len(where), dtype=np.int32)
-    return place[rank[: edges.height]], place[rank[edges.height :]]
+    along = np.argsort(code, kind="stable")
+    index = np.empty(len(where), np.int32)
+    index[along] = np.arange(len(where), dtype=np.int32)
+    place = np.column_stack([x[where], y[where]])[along]
+    return index[rank[: edges.height]], index[rank[edges.height :]], place
 
 
 def _morton(x: F64, y: F64) -> U64:
@@ -295,17 +297,25 @@ def _line_hashes(lonlat: F64, of_edge: npt.NDArray[np.int64]) -> tuple[U64, U64]
     return ahead, backward
 
 
-def _by_source(table: Rows) -> tuple[Graph, npt.NDArray[np.int64]]:
+def _by_source(table: Rows, place: F64) -> tuple[Graph, npt.NDArray[np.int64]]:
     """Return the graph with edges in order of the node they leave, and the old number of each."""
     order = np.argsort(table["u"], kind="stable")
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
     edges = table[order]
-    edges["twin"] = np.where(edges["twin"] >= 0, place[edges["twin"]], -1)
+    edges["twin"] = np.where(edges["twin"] >= 0, number[edges["twin"]], -1)
     nodes = int(max(table["u"].max(), table["v"].max())) + 1
     starts = np.zeros(nodes + 1, np.int32)
     np.cumsum(np.bincount(table["u"], minlength=nodes), out=starts[1:])
-    return Graph(edges, starts), order
+    return Graph(edges, starts, place, _stretch(edges, place)), order
+
+
+def _stretch(edges: Rows, place: F64) -> float:
+    """Return the least length of an edge over the straight line between its nodes, at most 1."""
+    ends = place[edges["u"]] - place[edges["v"]]
+    straight = np.hypot(ends[:, 0], ends[:, 1])
+    apart = straight > 1.0
+    return float(min(1.0, (edges["length"][apart] / straight[apart]).min(initial=1.0)))
 
 
 def _grid(graph: Graph, drawn: F64, pieces: Rows) -> Grid:

@@ -19,6 +19,7 @@ import numpy as np
 from pipeline.errors import ParameterError
 from pipeline.trips.matching.compiled import cached_kernel, entry_point, kernel
 from pipeline.trips.matching.search import (
+    ANYWHERE,
     I32,
     I64,
     Graph,
@@ -55,12 +56,51 @@ def look_up(table: Table, source: int, target: int) -> int:
     count = table.start[source + 1] - low
     if count == 0:
         return -1
+    low = _last_not_above(table.target, low, count, target)
+    return low if table.target[low] == target else -1
+
+
+@kernel
+def _last_not_above(values: I32, low: int, count: int, value: int) -> int:
+    """Return the last of `count` rising places from `low` on whose value is not above `value`."""
     while count > 1:
         half = count >> 1
-        if table.target[low + half] <= target:
+        if values[low + half] <= value:
             low += half
         count -= half
-    return low if table.target[low] == target else -1
+    return low
+
+
+@kernel
+def look_near(table: Table, source: int, target: int, hint: int) -> tuple[int, bool]:
+    """Find a path as `look_up` does, from a row of the source that is likely near.
+
+    Nodes are numbered along a space-filling curve, so the targets of one step lie close together:
+    a few doubling strides from the last one found replace a search of the whole row.
+
+    Returns:
+        The row where the search ended, which is the next hint, and whether it is the path.
+    """
+    begin = table.start[source]
+    end = table.start[source + 1]
+    if begin == end:
+        return begin, False
+    values = table.target
+    low = max(begin, min(hint, end - 1))
+    stride = 1
+    if values[low] <= target:
+        while low + stride < end and values[low + stride] <= target:
+            low += stride
+            stride <<= 1
+        low = _last_not_above(values, low, min(stride, end - low), target)
+    else:
+        high = low
+        while low > begin and values[low] > target:
+            high = low
+            low = max(begin, low - stride)
+            stride <<= 1
+        low = _last_not_above(values, low, high - low, target)
+    return low, values[low] == target
 
 
 @kernel
@@ -84,7 +124,7 @@ def _compile_counting(sources: str) -> Any:
         space = search_space(graph)
         total = 0
         for node in nodes:
-            total += search(graph, space, node, bound, nodes, 0)
+            total += search(graph, space, node, bound, ANYWHERE, nodes, 0)
         return total
 
     return count_rows
@@ -101,7 +141,7 @@ def _compile_rows(sources: str) -> Any:
         paths = np.empty(1 << 16, PATH)
         used = 0
         for source in range(begin, end):
-            settled = search(graph, space, source, bound, space.settled, 0)
+            settled = search(graph, space, source, bound, ANYWHERE, space.settled, 0)
             if used + settled > len(target):
                 more = np.empty(max(2 * len(target), used + settled), np.int32)
                 more[:used] = target[:used]

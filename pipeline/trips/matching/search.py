@@ -1,6 +1,6 @@
 """Bounded search for the fastest paths from one node, stopping once its targets are reached.
 
-    search(graph, space, source=4, limit=900.0, targets=[9, 2], wanted=2)
+    search(graph, space, source=4, limit=900.0, goal=ANYWHERE, targets=[9, 2], wanted=2)
         ->  nodes settled, in order; length, first and last edge of each path in `space`
 
 Paths are the fastest ones (drivers choose by time), while the length in metres is kept beside the
@@ -43,6 +43,24 @@ class Graph(NamedTuple):
 
     edges: Rows
     out_start: I32
+    place: F64  # (nodes, 2): x and y of each node, metres
+    stretch: float  # no edge is shorter than this x the straight line between its nodes
+
+
+class Goal(NamedTuple):
+    """Where a search is going: a path that cannot get there in time is not followed.
+
+    The lengths still to drive are at least the straight line, so what is explored is an ellipse
+    around the two places instead of a disc.
+    """
+
+    x: float
+    y: float
+    spread: float  # how far from there the path may end, metres
+    budget: float  # greatest length of a path, metres; infinite = follow every path
+
+
+ANYWHERE = Goal(0.0, 0.0, 0.0, np.inf)
 
 
 class SearchSpace(NamedTuple):
@@ -126,13 +144,24 @@ def _begin(space: SearchSpace, source: int) -> int:
 
 
 @kernel
-def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, size: int) -> int:
+def _astray(graph: Graph, node: int, length: float, goal: Goal) -> bool:
+    """Tell whether a path of this length to a node can no longer reach the goal within budget."""
+    if goal.budget == np.inf:
+        return False
+    straight = np.hypot(graph.place[node, 0] - goal.x, graph.place[node, 1] - goal.y)
+    return bool(length + graph.stretch * (straight - goal.spread) > goal.budget)
+
+
+@kernel
+def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, goal: Goal, size: int) -> int:
     """Offer the paths over the edges that leave a settled node; return the new heap size."""
     here = space.labels[node]
     for e in range(graph.out_start[node], graph.out_start[node + 1]):
         edge = graph.edges[e]
         weight = np.float32(here.weight + edge.weight)
         if weight > limit:
+            continue
+        if _astray(graph, edge.v, here.length + edge.length, goal):
             continue
         label = space.labels[edge.v]
         if label.stamp != here.stamp or weight < label.weight:
@@ -147,7 +176,13 @@ def _relax(graph: Graph, space: SearchSpace, node: int, limit: float, size: int)
 
 @kernel
 def search(
-    graph: Graph, space: SearchSpace, source: int, limit: float, targets: I32, wanted: int
+    graph: Graph,
+    space: SearchSpace,
+    source: int,
+    limit: float,
+    goal: Goal,
+    targets: I32,
+    wanted: int,
 ) -> int:
     """Settle the nodes within `limit` of `source` in order of weight; return how many.
 
@@ -157,6 +192,7 @@ def search(
             stamp is `counter[0]` describe the paths found. `first` and `last` are -1 at the source.
         source: Node the paths start from.
         limit: Greatest weight of a path (metres at mean speed).
+        goal: Where the paths are going, so that those astray are left; ANYWHERE for all.
         targets: Distinct nodes; the search stops once the first `wanted` of them are settled.
         wanted: Number of targets to reach; 0 = settle everything within the limit.
     """
@@ -177,7 +213,7 @@ def search(
                 missing -= 1
         if wanted > 0 and missing == 0:
             break
-        size = _relax(graph, space, node, limit, size)
+        size = _relax(graph, space, node, limit, goal, size)
     return settled
 
 

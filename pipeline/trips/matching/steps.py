@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
-from pipeline.trips.matching.search import Record
+from pipeline.trips.matching.search import Goal, Record
 
 ROUTE = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
 """The route between two nodes; `length` may be UNKNOWN (not looked up) or infinite (none)."""
@@ -28,6 +28,7 @@ class Step(NamedTuple):
     gate: float  # no route longer than this (metres)
     fair: float  # routes longer than this are faster than the speed limit of the settings
     reach: float  # weight up to which routes are known or searched
+    goal: Goal  # where a search for a route beyond the table is going
 
 
 @kernel
@@ -55,6 +56,7 @@ def step_of(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int
         gate,
         max(max(straight, costs.speed_mps * seconds) + slack, 1.5 * straight + 100.0),
         reach,
+        Goal(later.x, later.y, max(costs.radius_m, costs.wide_radius_m), gate),
     )
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
-from pipeline.trips.matching.path_table import look_up
-from pipeline.trips.matching.search import I32, Record, Rows, SearchSpace, search
+from pipeline.trips.matching.path_table import look_near, look_up
+from pipeline.trips.matching.search import I32, I64, Record, Rows, SearchSpace, search
 from pipeline.trips.matching.steps import ROUTE, UNKNOWN, Step, step_cost, step_of
 
 START = -1
@@ -32,6 +32,7 @@ class Scratch(NamedTuple):
 
     sources: I32  # states of the earlier fix, by cost
     source_node: I32
+    source_hint: I64  # where in the table the last route from that node was found
     target_node: I32
     target_slot: I32
     routes: Rows  # by source and target node
@@ -54,6 +55,7 @@ def scratch_for(roads: Roads, segments: int) -> Scratch:
     return Scratch(
         np.empty(most, np.int32),
         np.empty(most, np.int32),
+        np.empty(most, np.int64),
         np.empty(most, np.int32),
         np.empty(most, np.int32),
         np.empty(most * most, ROUTE),
@@ -118,6 +120,8 @@ def _source_row(kit: Kit, node: int, sources: int, targets: int) -> int:
         slot += 1
     if slot == sources:
         kit.scratch.source_node[slot] = node
+        table = kit.roads.table
+        kit.scratch.source_hint[slot] = (table.start[node] + table.start[node + 1]) >> 1
         row = slot * len(kit.scratch.sources)
         for k in range(row, row + targets):
             kit.scratch.routes[k].length = UNKNOWN
@@ -128,25 +132,32 @@ def _source_row(kit: Kit, node: int, sources: int, targets: int) -> int:
 def look_up_route(roads: Roads, route: Record, source: int, target: int) -> bool:
     """Fill a route from the table; tell whether the table has it."""
     hit = look_up(roads.table, source, target)
-    if hit < 0:
+    _take_route(roads, route, hit, hit >= 0)
+    return bool(hit >= 0)
+
+
+@kernel
+def _take_route(roads: Roads, route: Record, place: int, known: bool) -> None:
+    """Copy a path of the table; one that it does not have is endless."""
+    if not known:
         route.length = np.inf
-        return False
-    path = roads.table.paths[hit]
+        return
+    path = roads.table.paths[place]
     route.length = path.length
     route.weight = path.weight
     route.first = path.first
     route.last = path.last
-    return True
 
 
 @kernel
-def _search_routes(kit: Kit, slot: int, targets: int, reach: float) -> None:
+def _search_routes(kit: Kit, slot: int, targets: int, step: Step) -> None:
     """Search the routes from one source node to all target nodes of a step."""
     search(
         kit.roads.graph,
         kit.space,
         kit.scratch.source_node[slot],
-        reach,
+        step.reach,
+        step.goal,
         kit.scratch.target_node,
         targets,
     )
@@ -213,10 +224,13 @@ def link(
             edge_b = roads.graph.edges[b.edge]
             route = kit.scratch.routes[row + kit.scratch.target_slot[at - begin]]
             if route.length == UNKNOWN and edge_a.v != edge_b.u:
-                known = look_up_route(roads, route, edge_a.v, edge_b.u)
+                hint = kit.scratch.source_hint[slot]
+                place, known = look_near(roads.table, edge_a.v, edge_b.u, hint)
+                kit.scratch.source_hint[slot] = place
+                _take_route(roads, route, place, known)
                 if not known and searches > 0:
                     searches -= 1
-                    _search_routes(kit, slot, targets, step.reach)
+                    _search_routes(kit, slot, targets, step)
             cost = cost_a + step_cost(costs, step, a, edge_a, b, edge_b, route)
             if cost < b.cost:
                 b.cost = cost
