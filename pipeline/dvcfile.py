@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.artifacts import ARTIFACTS, Artifact
-from pipeline.errors import ContractError, ParameterError
+from pipeline.errors import ContractError
 from pipeline.params import Parameters
+from pipeline.runner import frozen_stages
 from pipeline.schemas import SCHEMA_DIR
 from pipeline.stages import STAGES, Stage
 
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = frozenset(
     f"pipeline/{name}.py"
     for name in (
-        "__init__", "__main__", "artifacts", "dvcfile", "errors", "params", "progress",
+        "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "params", "progress",
         "runner", "schemas", "stages", "store",
     )
 )  # fmt: skip
@@ -49,14 +50,14 @@ def render(frozen: frozenset[str] = frozenset()) -> str:
 
 def write_dvcfile(root: Path) -> None:
     """Write dvc.yaml at the root of the project."""
-    (root / "dvc.yaml").write_text(render(_frozen(root)), encoding="utf-8")
+    (root / "dvc.yaml").write_text(render(frozen_stages(Parameters(root))), encoding="utf-8")
 
 
 def check_dvcfile(root: Path) -> None:
     """Raise ContractError with the difference when the committed dvc.yaml is stale."""
     file = root / "dvc.yaml"
     committed = file.read_text("utf-8") if file.exists() else ""
-    expected = render(_frozen(root))
+    expected = render(frozen_stages(Parameters(root)))
     if committed != expected:
         difference = "\n".join(
             difflib.unified_diff(
@@ -74,17 +75,6 @@ def check_dvcfile(root: Path) -> None:
             f"dvc.yaml: expected what pipeline/stages.py renders, found another text; run"
             f" `python -m pipeline dvc`\n{difference}"
         )
-
-
-def _frozen(root: Path) -> frozenset[str]:
-    names: frozenset[str] = Parameters(root).section("frozen", frozenset[str])
-    unknown = names - {stage.name for stage in STAGES}
-    if unknown:
-        raise ParameterError(
-            f"params.yaml: frozen: {', '.join(sorted(unknown))}: expected names of stages; run"
-            " `python -m pipeline stages` to see them"
-        )
-    return names
 
 
 def _foreach(stage: Stage) -> dict[str, Any]:

@@ -7,13 +7,19 @@ There are no defaults in code: a missing, unknown or out-of-range key is an erro
 file and the dotted path, because DVC can only track values that stand in a file.
 """
 
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import yaml
 
 from pipeline.errors import ParameterError
+from pipeline.keys import check_values
+
+# A city's name becomes names of files and folders, and must not lead out of them.
+_CITY = re.compile(r"\w[\w.-]*")
 
 
 class CityEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,7 +62,7 @@ class Parameters:
                 f" {found!r}; add a line such as `helsinki: {{traces: data/helsinki/...}}`"
             )
         return {
-            city: _convert(entry, CityEntry, f"params.yaml: cities.{city}")
+            _checked_name(city): _convert(entry, CityEntry, f"params.yaml: cities.{city}")
             for city, entry in found.items()
         }
 
@@ -88,7 +94,7 @@ class Parameters:
         return _convert(config[key], kind, f"configs/{city}.yaml: {key}")
 
     def _config(self, city: str) -> dict[str, Any]:
-        return _read_yaml(self._root, f"configs/{city}.yaml")
+        return _read_yaml(self._root, f"configs/{_checked_name(city)}.yaml")
 
 
 def section_of(file: Path, name: str, kind: Any) -> Any:
@@ -103,39 +109,109 @@ def section_of(file: Path, name: str, kind: Any) -> Any:
     return _convert(shared[name], kind, f"{file.name}: {name}")
 
 
+def _checked_name(city: str) -> str:
+    if not _CITY.fullmatch(city):
+        raise ParameterError(
+            f"city {city!r}: expected letters, digits, `_`, `-` and `.` only, as in `porto`; rename"
+            " it and its file configs/<city>.yaml"
+        )
+    return city
+
+
 def _missing(file: str, key: str, found: dict[str, Any]) -> ParameterError:
     return ParameterError(
-        f"{file}: {key}: expected this key, found only {', '.join(map(str, found))}; add it (the"
-        " comments in the committed file say what it means)"
+        f"{file}: {key}: expected this key, found only {', '.join(found)}; add it (the comments in"
+        " the committed file say what it means)"
     )
 
 
 def _convert(value: Any, kind: Any, where: str) -> Any:
+    """Convert a section, and hold it to the rules of `pipeline.keys`.
+
+    A settings struct refuses keys that do not go together in its `__post_init__`, by a ValueError
+    "<key>: expected ..., found ...", which lands here with the path of the struct.
+    """
+    file, _, key = where.rpartition(": ")
     try:
-        return msgspec.convert(value, kind)
+        converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as fault:
-        text = str(fault)
-        message, _, path = text.partition(" - at `$")
-        dotted = where + path.rstrip("`")
-        raise ParameterError(
-            f"{dotted}: {message[:1].lower()}{message[1:]}; mend the file and rerun"
-        ) from fault
+        message, path = _message_and_path(str(fault))
+        raise _refusal(f"{where}{path}", message) from fault
+    fault_of_value = check_values(value, key)
+    if fault_of_value:
+        path, message = fault_of_value
+        raise _refusal(f"{file}: {path}", message)
+    return converted
+
+
+def _message_and_path(text: str) -> tuple[str, str]:
+    """Split "Expected ... - at `$.x`" into message and ".x"; "y: ..." at ".x" lies at ".x.y"."""
+    message, _, place = text.partition(" - at `")
+    _, _, path = place.rpartition("$")
+    key, colon, rest = message.partition(": ")
+    if colon and key.isidentifier():
+        return rest, f"{path.rstrip('`')}.{key}"
+    return message, path.rstrip("`")
+
+
+def _refusal(place: str, message: str) -> ParameterError:
+    return ParameterError(f"{place}: {message[:1].lower()}{message[1:]}; mend the file and rerun")
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML whose mappings have text for keys, each once: a second one would win in silence."""
+
+    def compose_mapping_node(self, anchor: Any) -> Any:
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            text = key.value if isinstance(key, yaml.ScalarNode) else "?"
+            if key.tag not in {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}:
+                problem = f"the key `{text}`, which is no text (put it in quotes),"
+                raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+            if text in seen:
+                problem = f"the key `{text}` for the second time"
+                raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
+            seen.add(text)
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except ValueError as fault:  # 2024-13-45 looks like a date and is none
+            problem = f"`{node.value}` ({fault})"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from fault
 
 
 def _read_yaml(root: Path, name: str) -> dict[str, Any]:
-    import yaml  # noqa: PLC0415 - the one door to YAML
-
     path = root / name
     try:
-        loaded = yaml.safe_load(path.read_text("utf-8"))
+        # Safe: the strict loader is PyYAML's own safe one, and refuses more.
+        loaded = yaml.load(path.read_text("utf-8"), Loader=_StrictLoader)  # noqa: S506
     except FileNotFoundError as fault:
         raise ParameterError(
             f"{name}: expected this file in {root}, found none; run from the project's root or"
             " write it (README, 'Add a city')"
         ) from fault
-    except (yaml.YAMLError, UnicodeDecodeError) as fault:
-        summary = " ".join(str(fault).split())
-        raise ParameterError(f"{name}: expected YAML, found {summary}; mend the file") from fault
+    except OSError as fault:
+        raise ParameterError(
+            f"{path}: expected a YAML file, found '{fault.strerror}'; name or mend the file"
+        ) from fault
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as fault:
+        raise ParameterError(
+            f"{name}: expected YAML, found {_yaml_problem(fault)}; mend the file"
+        ) from fault
     if not isinstance(loaded, dict):
-        raise ParameterError(f"{name}: expected a mapping of keys, found {type(loaded).__name__}")
+        found = "nothing" if loaded is None else type(loaded).__name__
+        raise ParameterError(
+            f"{name}: expected a mapping of keys, found {found}; write lines `key: value` (the"
+            " committed file shows them)"
+        )
     return loaded
+
+
+def _yaml_problem(fault: Exception) -> str:
+    if isinstance(fault, yaml.MarkedYAMLError) and fault.problem and fault.problem_mark:
+        problem = fault.problem.removeprefix("found ")
+        return f"{' '.join(problem.split())} in line {fault.problem_mark.line + 1}"
+    return " ".join(str(fault).split())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import ParameterError
+from pipeline.keys import Text
 from pipeline.params import Parameters
 from pipeline.stages import STAGES, Stage
 from pipeline.store import StageIO
@@ -52,7 +53,10 @@ def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str
 
 
 def check_keys(city: str, parameters: Parameters) -> None:
-    """Refuse keys that no stage is given: a misspelt key must not be silently ignored."""
+    """Check the keys no stage is given, and refuse those nobody knows: they may be misspelt."""
+    frozen_stages(parameters)
+    for key in sorted(DESCRIPTIVE_KEYS):
+        parameters.config(city, key, Text)
     known = {"cities", "frozen", *(name for stage in STAGES for name in stage.params)}
     _refuse_unknown("params.yaml", parameters.shared_keys - known, known)
     known = {*DESCRIPTIVE_KEYS, *(name for stage in STAGES for name in stage.config)}
@@ -65,6 +69,22 @@ def _refuse_unknown(file: str, unknown: set[str], known: set[str]) -> None:
             f"{file}: {', '.join(sorted(unknown))}: no stage knows this key, expected one of"
             f" {', '.join(sorted(known))}; mend the spelling or remove it"
         )
+
+
+def frozen_stages(parameters: Parameters) -> frozenset[str]:
+    """Return the stages under `frozen:` in params.yaml.
+
+    Raises:
+        ParameterError: One of them is no stage.
+    """
+    names: frozenset[str] = parameters.section("frozen", frozenset[str])
+    unknown = names - {stage.name for stage in STAGES}
+    if unknown:
+        raise ParameterError(
+            f"params.yaml: frozen: {', '.join(sorted(unknown))}: expected names of stages; run"
+            " `python -m pipeline stages` to see them"
+        )
+    return names
 
 
 def run_stage(name: str, city: str, *, root: Path) -> None:
