@@ -23,6 +23,7 @@ from pipeline.city.hexgrid import cell_name, cells_at, centre, neighbours
 from pipeline.city.projection import Floats, UtmPlane
 from pipeline.city.sources import BBox
 from pipeline.city.surroundings import AREA_TYPES, Surroundings, measure_surroundings
+from pipeline.keys import H3Resolution, Seed
 from pipeline.schemas import arrow_schema
 
 GROUPS = (*COMMERCIAL, *PUBLIC_FACILITIES, OTHER_GROUP)
@@ -49,17 +50,23 @@ class CellsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             that holds the centre wins.
     """
 
-    cut_tolerance_m: Annotated[float, msgspec.Meta(gt=0)]
+    cut_tolerance_m: Annotated[float, msgspec.Meta(ge=0.001, le=1000)]
     overlap_m2: Annotated[float, msgspec.Meta(ge=0)]
     geo_tag: GeoTagRules
     classifier: GeoTagClassifier
     residential_low: Share
     residential_high: Share
     mixed_places: Annotated[int, msgspec.Meta(ge=1)]
-    natural_words: Annotated[int, msgspec.Meta(ge=1)]
-    facility_words: Annotated[int, msgspec.Meta(ge=1)]
+    natural_words: Annotated[int, msgspec.Meta(ge=1, le=1000)]
+    facility_words: Annotated[int, msgspec.Meta(ge=1, le=1000)]
     dull_categories: list[str]
     district_subtypes: list[str]
+
+    def __post_init__(self) -> None:
+        low, high = self.residential_low, self.residential_high
+        if low > high:
+            expected = f"at most residential_high, {high:g}"
+            raise ValueError(f"residential_low: expected {expected}, found {low:g}")
 
 
 class CityCells(NamedTuple):
@@ -265,7 +272,9 @@ def _row(
     }
 
 
-def run(io: Any, *, bbox: BBox, h3_resolution: int, cells: CellsSettings, seed: int) -> None:
+def run(
+    io: Any, *, bbox: BBox, h3_resolution: H3Resolution, cells: CellsSettings, seed: Seed
+) -> None:
     """Read roads and context, write road_cells, cells and the geo-tags' metrics."""
     context = {kind: io.read(kind) for kind in ("place", *AREA_TYPES, "division_area")}
     made = city_cells(

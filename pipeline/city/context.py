@@ -25,6 +25,7 @@ from pipeline.city.overture import (
     rows_of,
 )
 from pipeline.city.sources import BBox, Sha256, pinned_file, sha256_of
+from pipeline.keys import Text
 from pipeline.schemas import arrow_schema
 
 OSM_RELEASE = "osm-standin"
@@ -210,7 +211,7 @@ def _touching(rows: list[dict[str, Any]], bbox: BBox) -> list[dict[str, Any]]:
     return [row for row, keep in zip(rows, near, strict=True) if keep]
 
 
-def run(io: Any, *, context: ContextConfig, name_tag: str, bbox: BBox) -> None:
+def run(io: Any, *, context: ContextConfig, name_tag: Text, bbox: BBox) -> None:
     """Read the context from its source, check it, and write the five tables."""
     source, extract = context.source, io.path("osm")
     if isinstance(source, OsmTagsSource):

@@ -25,6 +25,7 @@ from pipeline.city.sources import (
 )
 from pipeline.city.ways import NO_LOCATION, DrivableWays, read_drivable_ways
 from pipeline.errors import SourceError
+from pipeline.keys import Text
 
 
 def fetch_extract(source: Source, target: Path, *, bbox: BBox, name_tag: str) -> None:
@@ -65,7 +66,15 @@ def describe_extract(path: Path, *, network: NetworkConfig, bbox: BBox) -> dict[
     Raises:
         SourceError: It is unreadable, holds no drivable road, or lies outside the bbox.
     """
-    ways = read_drivable_ways(path, service_roads=network.service_roads, name_tag="name")
+    try:
+        ways = read_drivable_ways(path, service_roads=network.service_roads, name_tag="name")
+        counts = _counts(path)
+    except (SourceError, RuntimeError, OSError) as fault:
+        found = str(fault.__cause__ or fault).replace(str(path), path.name)
+        raise SourceError(
+            f"{locator(network.source)}: expected OSM data (.osm.pbf or .osm), found {found}; the"
+            " file is cut off or of another kind: fetch it again, and pin its new hash"
+        ) from fault
     located = (ways.x != NO_LOCATION) & (ways.y != NO_LOCATION)
     if not located.any():
         raise SourceError(
@@ -89,7 +98,7 @@ def describe_extract(path: Path, *, network: NetworkConfig, bbox: BBox) -> dict[
         "bytes": path.stat().st_size,
         "licence": network.source.licence,
         "attribution": network.source.attribution,
-        "counts": _counts(path) | {"drivable_ways": ways.table.height},
+        "counts": counts | {"drivable_ways": ways.table.height},
         "unmapped_tags": [],
     }
 
@@ -125,7 +134,7 @@ def _counts(path: Path) -> dict[str, int]:
     }
 
 
-def run(io: Any, *, network: NetworkConfig, name_tag: str, bbox: BBox) -> None:
+def run(io: Any, *, network: NetworkConfig, name_tag: Text, bbox: BBox) -> None:
     """Fetch the extract, check it, and write its manifest beside it."""
     target = io.path("osm")
     fetch_extract(network.source, target, bbox=bbox, name_tag=name_tag)

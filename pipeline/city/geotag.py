@@ -29,7 +29,7 @@ URBAN, WATERFRONT, GREEN, COASTAL = range(4)
 # Of rules that are clear together the first decides: a seaside park is first of all seaside.
 PRECEDENCE = (COASTAL, WATERFRONT, GREEN)
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Metres = Annotated[float, msgspec.Meta(ge=0)]
+Metres = Annotated[float, msgspec.Meta(ge=0, le=100_000)]
 
 
 class ShareBand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,12 +38,20 @@ class ShareBand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weak: Share
     strong: Share
 
+    def __post_init__(self) -> None:
+        if self.weak > self.strong:
+            raise ValueError(f"weak: expected at most strong {self.strong:g}, found {self.weak:g}")
+
 
 class DistanceBand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Two distances in metres: beyond `weak` a rule is silent, within `strong` it is clear."""
 
     strong: Metres
     weak: Metres
+
+    def __post_init__(self) -> None:
+        if self.strong > self.weak:
+            raise ValueError(f"strong: expected at most weak {self.weak:g}, found {self.strong:g}")
 
 
 class GeoTagRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,7 +68,7 @@ class GeoTagRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     green_share: ShareBand
     coast_m: DistanceBand
     water_m: DistanceBand
-    smallest_water_m2: Metres
+    smallest_water_m2: Annotated[float, msgspec.Meta(ge=0)]
     built_places: Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -78,8 +86,8 @@ class GeoTagClassifier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rings: Annotated[int, msgspec.Meta(ge=0, le=5)]
     holdout_share: Annotated[float, msgspec.Meta(gt=0, lt=1)]
     fewest_cells: Annotated[int, msgspec.Meta(ge=2)]
-    regularisation: Annotated[float, msgspec.Meta(gt=0)]
-    iterations: Annotated[int, msgspec.Meta(ge=10)]
+    regularisation: Annotated[float, msgspec.Meta(ge=1e-6, le=1e6)]
+    iterations: Annotated[int, msgspec.Meta(ge=10, le=100_000)]
 
 
 @dataclass(frozen=True)

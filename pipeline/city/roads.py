@@ -21,6 +21,7 @@ from pipeline.city.sources import BBox, NetworkConfig, RoadmapSource
 from pipeline.city.speeds import tag_speed_kph
 from pipeline.city.ways import DRIVABLE, DrivableWays, read_drivable_ways
 from pipeline.errors import ParameterError, SourceError
+from pipeline.keys import Text
 
 WHOLE_WORLD: BBox = (-180.0, -90.0, 180.0, 90.0)
 LOOP_CHORD_M = 1.0  # ends closer than this are one place: the chord has no direction
@@ -42,8 +43,8 @@ class RoadsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         fastest_kph: Highest `maxspeed` that is believed, km/h; beyond it the class's speed counts.
     """
 
-    class_speed_kph: dict[str, Annotated[float, msgspec.Meta(gt=0, le=200)]]
-    slowest_kph: Annotated[float, msgspec.Meta(gt=0, le=50)]
+    class_speed_kph: dict[str, Annotated[float, msgspec.Meta(ge=1, le=200)]]
+    slowest_kph: Annotated[float, msgspec.Meta(ge=1, le=50)]
     fastest_kph: Annotated[float, msgspec.Meta(ge=50, le=200)]
 
 
@@ -231,7 +232,7 @@ def _metrics(frame: pl.DataFrame, kept: Bools, segments: Segments) -> dict[str, 
 
 
 def run(
-    io: Any, *, network: NetworkConfig, name_tag: str, bbox: BBox, roads: RoadsSettings
+    io: Any, *, network: NetworkConfig, name_tag: Text, bbox: BBox, roads: RoadsSettings
 ) -> None:
     """Read the extract, write the directed segments and their counts, reject the rest."""
     ways = read_drivable_ways(

@@ -39,7 +39,7 @@ class DriveSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     on_break: Literal["split", "reject"]
     min_length_m: NotNegative
-    min_segments: Annotated[int, msgspec.Meta(ge=1)]
+    min_segments: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     min_matched_share: Share
     max_detour_ratio: Annotated[float, msgspec.Meta(gt=1)]
 

@@ -10,6 +10,7 @@ of a shard are compressed at once; nothing here loops over trips.
 """
 
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 import polars as pl
@@ -20,6 +21,8 @@ from pipeline.store import StageIO
 COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 # Below this length of the mean vector the directions cancel: only rounding noise is left.
 NO_HEADING = 1e-9
+# Epoch seconds of 1970 and 9999: later ones cannot be worded as a date.
+FIRST_S, LAST_S = 0.0, 253_370_764_800.0
 
 
 class CompressReason(StrEnum):
@@ -35,7 +38,7 @@ class CompressSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         min_phases: Fewest phases a trip must have; at least 2, an origin and a destination.
     """
 
-    min_phases: int
+    min_phases: Annotated[int, msgspec.Meta(ge=2, le=1000)]
 
 
 def ground_of(roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
@@ -69,14 +72,15 @@ def compress_trips(
         reason, detail). Both are empty for an empty input.
 
     Raises:
-        ContractError: A matched segment is not a segment of the city.
+        ContractError: A matched segment is not a segment of the city, or is entered at no time
+            between 1970 and 9999.
     """
     phases = _phase_rows(_segment_rows(matched, ground))
     trips = _trip_rows(phases, time_zone)
     trips = matched.select("trip_id", "simulated").join(
         trips, on="trip_id", how="left", maintain_order="left"
     )
-    enough = pl.col("n_phases") >= max(2, settings.min_phases)
+    enough = pl.col("n_phases") >= settings.min_phases
     return _phased(trips.filter(enough)), _rejections(trips.filter(~enough), settings)
 
 
@@ -89,6 +93,12 @@ def _segment_rows(matched: pl.DataFrame, ground: pl.DataFrame) -> pl.DataFrame:
         raise ContractError(
             f"matched trip {lost['trip_id'][0]}: expected segments of roads with a cell, found"
             f" {lost['edge_id'][0]!r} without; rerun `dvc repro` for roads, cells and match"
+        )
+    timeless = rows.filter(~pl.col("t").is_between(FIRST_S, LAST_S).fill_null(value=False))
+    if timeless.height:
+        raise ContractError(
+            f"matched trip {timeless['trip_id'][0]}: expected entry times in UTC epoch seconds,"
+            f" found {timeless['t'][0]}; mend the times of the raw traces and rerun `dvc repro`"
         )
     return rows.with_columns(run=pl.struct("trip_id", "cell").rle_id())
 
@@ -166,9 +176,7 @@ def _rejections(trips: pl.DataFrame, settings: CompressSettings) -> pl.DataFrame
         item_id="trip_id",
         stage=pl.lit("compress"),
         reason=pl.lit(CompressReason.TOO_FEW_PHASES.value),
-        detail=pl.format(
-            "{} phase, expected at least {}", "n_phases", pl.lit(max(2, settings.min_phases))
-        ),
+        detail=pl.format("{} phase, expected at least {}", "n_phases", pl.lit(settings.min_phases)),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.keys import H3Resolution
 from pipeline.store import StageIO
 from pipeline.trips.ledger import STAGES_THAT_REJECT, ledger_of
 
@@ -115,7 +116,7 @@ def _share(part: int, whole: int) -> float | None:
     return _round(_ratio(part, whole))
 
 
-def run(io: StageIO, *, city: str, h3_resolution: int) -> None:
+def run(io: StageIO, *, city: str, h3_resolution: H3Resolution) -> None:
     """Write the ledger, the metrics and the plots of a city."""
     raw, cleaned, points = io.read("raw_trips"), io.read("cleaned"), io.read("matched_points")
     matched, phased = io.read("matched"), io.read("phased")

@@ -3,20 +3,26 @@
 {trips: 720, format: porto, sampling: {kind: fixed, interval_s: 15}, ...} -> CitySimulation(...)
 """
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Above0 = Annotated[float, Meta(gt=0)]
-From0 = Annotated[float, Meta(ge=0)]
+# Upper bounds are far beyond sense; they keep nonsense from overflowing in the draws.
+Metres = Annotated[float, Meta(gt=0, le=1e6)]
+Seconds = Annotated[float, Meta(ge=1, le=86_400)]
+WholeSeconds = Annotated[int, Meta(ge=1, le=86_400)]
+Samples = Annotated[int, Meta(ge=1, le=10_000)]
+Weight = Annotated[float, Meta(ge=0, le=1e6)]
+Spread = Annotated[float, Meta(ge=0, le=5)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Seconds = Annotated[int, Meta(ge=1)]
+Detour = Annotated[float, Meta(ge=1, le=100)]
 
 
 class FixedSampling(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="fixed"):
     """A fix every `interval_s` seconds exactly, as Porto's taxis."""
 
-    interval_s: Seconds
+    interval_s: WholeSeconds
 
 
 class JitteredSampling(
@@ -32,7 +38,17 @@ class JitteredSampling(
     """
 
     shares: list[Share]
-    intervals_s: list[Above0]
+    intervals_s: list[Seconds]
+
+    def __post_init__(self) -> None:
+        shares, intervals_s = self.shares, self.intervals_s
+        if not (shares[:1] == [0] and shares[-1:] == [1] and _rises(shares, strictly=True)):
+            raise ValueError(f"shares: expected to rise from 0 to 1, found {shares}")
+        if len(intervals_s) != len(shares):
+            expected = f"one interval for each of {len(shares)} shares"
+            raise ValueError(f"intervals_s: expected {expected}, found {len(intervals_s)}")
+        if not _rises(intervals_s, strictly=False):
+            raise ValueError(f"intervals_s: expected never to fall, found {intervals_s}")
 
 
 class CitySimulation(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -49,7 +65,7 @@ class CitySimulation(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             route over shortest way is 1.05 to 1.10 (`assessment.json` tells what came out).
     """
 
-    trips: Annotated[int, Meta(ge=1)]
+    trips: Annotated[int, Meta(ge=1, le=999_999)]
     format: Literal["porto", "cabspotting"]
     sampling: FixedSampling | JitteredSampling
     year: Annotated[int, Meta(ge=1990, le=2100)]
@@ -74,15 +90,19 @@ class DefectShares(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """
 
     missing: Share
-    missing_samples: tuple[Seconds, Seconds]
+    missing_samples: tuple[Samples, Samples]
     dwell: Share
-    dwell_s: tuple[Above0, Above0]
+    dwell_s: tuple[Seconds, Seconds]
     short: Share
     spike: Share
-    spike_m: tuple[Above0, Above0]
+    spike_m: tuple[Metres, Metres]
     leaving: Share
-    leaving_samples: tuple[Seconds, Seconds]
+    leaving_samples: tuple[Samples, Samples]
     copied: Share
+
+    def __post_init__(self) -> None:
+        for key in ("missing_samples", "dwell_s", "spike_m", "leaving_samples"):
+            _check_span(key, getattr(self, key))
 
 
 class SimulateSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -105,17 +125,32 @@ class SimulateSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         defects: Defects on purpose.
     """
 
-    shortest_route_m: Above0
-    weekday_weights: Annotated[list[From0], Meta(min_length=7, max_length=7)]
-    hour_weights: Annotated[list[From0], Meta(min_length=24, max_length=24)]
-    cost_sigma: From0
-    via_detour: tuple[Annotated[float, Meta(ge=1)], Annotated[float, Meta(ge=1)]]
-    speed_factor: Above0
-    speed_sigma: From0
+    shortest_route_m: Metres
+    weekday_weights: Annotated[list[Weight], Meta(min_length=7, max_length=7)]
+    hour_weights: Annotated[list[Weight], Meta(min_length=24, max_length=24)]
+    cost_sigma: Spread
+    via_detour: tuple[Detour, Detour]
+    speed_factor: Annotated[float, Meta(ge=0.01, le=100)]
+    speed_sigma: Spread
     stop_share: Share
-    stop_mean_s: Above0
-    error_sigma_m: Above0
+    stop_mean_s: Annotated[float, Meta(gt=0, le=86_400)]
+    error_sigma_m: Metres
     error_rho: Annotated[float, Meta(ge=0, lt=1)]
     outlier_share: Share
-    outlier_sigma_m: Above0
+    outlier_sigma_m: Metres
     defects: DefectShares
+
+    def __post_init__(self) -> None:
+        _check_span("via_detour", self.via_detour)
+        for key in ("weekday_weights", "hour_weights"):
+            if not any(getattr(self, key)):
+                raise ValueError(f"{key}: expected at least one weight above 0, found none")
+
+
+def _check_span(key: str, span: tuple[float, float]) -> None:
+    if span[0] > span[1]:
+        raise ValueError(f"{key}: expected the smaller value first, found {list(span)}")
+
+
+def _rises(values: list[float], *, strictly: bool) -> bool:
+    return all(a < b or (a == b and not strictly) for a, b in pairwise(values))

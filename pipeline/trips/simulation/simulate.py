@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.errors import ParameterError, SourceError
+from pipeline.keys import Seed
 from pipeline.seeds import rng_for
 from pipeline.store import StageIO
 from pipeline.trips.cleaning.coordinate_order import Bbox
@@ -67,7 +68,7 @@ def run(
     io: StageIO,
     *,
     city: str,
-    seed: int,
+    seed: Seed,
     simulate: SimulateSettings,
     simulation: CitySimulation,
     time_zone: str,
