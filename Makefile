@@ -28,6 +28,8 @@ $(BIN)/.installed: requirements.txt
 	$(PYTHON) -m venv .venv
 	if command -v uv >/dev/null; then uv pip install --quiet --python $(BIN)/python --no-deps -r requirements.txt; \
 	else $(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt; fi
+	@echo "compiling the matcher (about a minute, once)"
+	$(BIN)/python -m pipeline.trips.matching
 	touch $@
 
 # The tests open the trip pages in a real browser.
