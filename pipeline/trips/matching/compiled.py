@@ -3,8 +3,8 @@
     match_chunk = compile_match_chunk()   # 40 s the first time on a machine, 0.3 s afterwards
 
 numba keys its disk cache on the file that holds the cached function and on the variables it closes
-over, not on the functions it calls. An entry point therefore closes over a digest of the whole
-package: a change in any module compiles anew instead of running yesterday's code.
+over, not on the functions it calls. An entry point therefore closes over a digest of every module
+that holds compiled code: a change in any of them compiles anew instead of running yesterday's code.
 """
 
 import functools
@@ -16,8 +16,9 @@ from typing import Any, TypeVar, cast
 import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Division by zero gives infinity as in numpy, without a test before each; sums may be fused.
-_ARITHMETIC: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract", "arcp", "nsz"}}
+# Division by zero gives infinity as in numpy, without a test before each. No fast-math: fused sums
+# would make the bytes of a result depend on the processor.
+_ARITHMETIC: dict[str, Any] = {"error_model": "numpy"}
 
 
 def kernel(function: F) -> F:
@@ -37,10 +38,12 @@ def cached_kernel(function: F) -> F:
 
 @functools.cache
 def sources_digest() -> str:
-    """Return a digest of all Python files of this package."""
+    """Return a digest of the modules of this package that hold compiled code."""
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        source = file.read_bytes()
+        if file.name == Path(__file__).name or b"matching.compiled import" in source:
+            digest.update(file.name.encode() + b"\0" + source + b"\0")
     return digest.hexdigest()
 
 
