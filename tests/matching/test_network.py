@@ -6,10 +6,9 @@ import pytest
 import shapely
 
 from pipeline.errors import ContractError, ParameterError
-from pipeline.trips.matching.nearest import nearest_edge
 from pipeline.trips.matching.network import Network
 from pipeline.trips.matching.path_table import PathTable
-from tests.matching.towns import Town, chequerboard, degrees, drive, edge_rows, points
+from tests.matching.towns import Town, chequerboard, degrees, drive, edge_rows
 
 NODES = {"a": (0, 0), "b": (300, 0), "c": (300, 400)}
 
@@ -95,16 +94,6 @@ def test_a_network_of_far_apart_towns_has_a_grid_of_bounded_size():
     town = Town(far, ["a-b", "c-d"])
     assert town.network.grid.columns * town.network.grid.rows < 4_100_000
     assert town.match([(10, 1, 0), (90, 1, 15)]).trips["parts"][0] == 1
-
-
-def test_the_nearest_edge_is_nearest():
-    town = Town(NODES, ["a>b", "b>c"])
-    trace = [(150, 8, 0), (309, 200, 1), (5000, 0, 2), (30000, 0, 3)]
-    found = nearest_edge(town.network, points(trace), radius_m=100.0)
-    assert found["edge_id"].to_list() == ["a>b", "b>c", None, None]
-    assert found["distance_m"][:2].to_list() == pytest.approx([8, 9], abs=0.05)
-    assert found["offset_m"][:2].to_list() == pytest.approx([150, 200], abs=0.05)
-    assert found["offset_m"].null_count() == 2
 
 
 def test_crowded_candidates_are_cut_to_the_nearest_streets():
