@@ -9,11 +9,15 @@ traceback, because it is our mistake and not the user's.
 
 import argparse
 import errno
+import os
+import re
+import select
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError, SourceError
+from pipeline.progress import end_bars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,22 +40,47 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:
-        return command(arguments)
+        code = command(arguments)
+        sys.stdout.flush()
     except PipelineError as fault:
-        print(f"error: {fault}", file=sys.stderr)
+        return _ended(str(fault))
     except KeyboardInterrupt:
-        print("error: interrupted; nothing half-written is left, run it again", file=sys.stderr)
-        return 130
+        return _ended("interrupted; nothing half-written is left, run it again", code=130)
+    except BrokenPipeError:
+        if not _reader_is_gone():
+            raise
+        return 141  # as a tool that the signal ends, such as `cat FILE | head`
     except OSError as fault:
-        if fault.errno not in NO_ROOM:
+        if _number(fault) not in NO_ROOM:
             raise
         where = f"{fault.filename}: " if fault.filename else ""
-        print(
-            f"error: {where}expected to write, found '{fault.strerror}'; nothing half-written is"
-            " left; free space or mend permissions and run it again",
-            file=sys.stderr,
+        return _ended(
+            f"{where}expected to write, found '{fault.strerror or fault}'; nothing half-written is"
+            " left; free space or mend permissions and run it again"
         )
-    return 1
+    return code
+
+
+def _ended(message: str, code: int = 1) -> int:
+    end_bars()
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _number(fault: OSError) -> int | None:
+    """Return the system's number of a fault; Polars tells it only in words: `(os error 28)`."""
+    told = re.search(r"\(os error (\d+)\)", str(fault))
+    return int(told[1]) if fault.errno is None and told else fault.errno
+
+
+def _reader_is_gone() -> bool:
+    """Tell whether nobody reads standard output any more; if so, let the rest of it go nowhere."""
+    pipe = select.poll()
+    pipe.register(sys.stdout, 0)  # errors are told whatever is asked for
+    if not any(events & (select.POLLERR | select.POLLHUP) for _, events in pipe.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -191,7 +191,7 @@ class StageIO:
         for artifact in artifacts:
             target = base / artifact.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            _swap(self._aside_path(artifact), target, old=self._aside / "replaced" / artifact.path)
+            swap(self._aside_path(artifact), target, old=self._aside / "replaced" / artifact.path)
 
     def _declared(self, name: str, names: tuple[str, ...], verb: str) -> Artifact:
         if name not in names:
@@ -329,7 +329,7 @@ def _geo_metadata(schema_name: str) -> dict[str, str] | None:
     return {"geo": json.dumps(header, sort_keys=True)}
 
 
-def _swap(new: Path, target: Path, *, old: Path) -> None:
+def swap(new: Path, target: Path, *, old: Path) -> None:
     """Put `new` in the place of `target`; a folder there is moved to `old`, a file replaced."""
     if target.is_dir() and not target.is_symlink():
         old.parent.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,8 @@ def run_compress(root: Path) -> str:
 def test_of_many_runs_at_once_each_ends_well_or_is_refused(tmp_path):
     with ThreadPoolExecutor(4) as pool:  # the lock belongs to the opened file, not to the process
         ends = list(pool.map(run_compress, [tmp_path] * 200))
-    assert set(ends) == {"done", "refused"}
+    assert set(ends) <= {"done", "refused"}
+    assert "done" in ends
     assert [f.name for f in (tmp_path / "data/toy/phased").iterdir()] == ["part-00000.parquet"]
     assert not (tmp_path / "data/toy/.writing").exists()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.trips.matching.search import I64, Rows
 
 COLUMNS = ("trace_id", "t", "lon", "lat")
+WIDE = frozenset({pl.Int128, pl.UInt128})  # types of ids that neither Arrow nor Parquet has
 
 
 class MatchResult(NamedTuple):
@@ -52,8 +53,10 @@ def check_columns(schema: pl.Schema) -> None:
             f"points: columns {missing} are missing, expected {list(COLUMNS)}, found {list(schema)}"
         )
     kind = schema["trace_id"]
-    if not (kind.is_integer() or kind == pl.String):
-        raise ContractError(f"points: trace_id is {kind}, expected integers or strings")
+    if kind in WIDE or not (kind.is_integer() or kind == pl.String):
+        raise ContractError(
+            f"points: trace_id is {kind}, expected strings or integers of at most 64 bits"
+        )
     for name in COLUMNS[1:]:
         dtype = schema[name]
         if not (dtype.is_numeric() or dtype == pl.Null):
@@ -183,4 +186,12 @@ def trip_frame(done: list[ChunkRows], ids: pl.Series, start: I64) -> pl.DataFram
             "u_turns": traces["u_turns"].copy(),
             "sigma_m": traces["sigma"].copy(),
         }
+    )
+
+
+def empty_result() -> MatchResult:
+    """Return the three tables without a row; ids, whose type is the caller's, are strings."""
+    ids, start = pl.Series([], dtype=pl.String), np.zeros(1, np.int64)
+    return MatchResult(
+        path_frame([], ids, ids), point_frame([], ids, start, ids), trip_frame([], ids, start)
     )

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import shutil
 import uuid
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from pipeline.errors import ContractError, SourceError
-from pipeline.trips.matching.frames import check_columns
-from pipeline.trips.matching.matcher import Matcher
+from pipeline.store import swap
+from pipeline.trips.matching.frames import WIDE, check_columns, empty_result
+from pipeline.trips.matching.matcher import Matcher, compilation_announced
 from pipeline.trips.matching.network import Network
 from pipeline.trips.matching.path_table import PathTable
 
@@ -33,6 +35,14 @@ if TYPE_CHECKING:
 
 BATCH_POINTS = 1_000_000
 FILES = ("path", "points", "trips")
+# What a file of points that got no road at all most likely suffers from, and what to do.
+REMEDIES = {
+    "invalid": "their t, lon or lat is missing or no number; mend the points",
+    "no_road_near": "no road is within {radius:.0f} m of them; is it the network of another place?",
+    "outlier": "nobody drives from one to the next in that time; is t in seconds?",
+    "too_short": "traces of too few points in a row; is t in seconds, and trace_id that of a trip?",
+    "low_likelihood": "no drive explains them; is it the network of another place?",
+}
 
 
 class FileCounts(NamedTuple):
@@ -59,87 +69,158 @@ def match_file(
         network_path: Edges, see `Network.from_frame`.
         points_path: Columns `trace_id`, `t`, `lon`, `lat`, rows in any order.
         out_dir: Folder for `path.parquet`, `points.parquet`, `trips.parquet`. It appears only once
-            all of it is written; an earlier result is replaced.
+            all of it is written. An earlier result is replaced; a folder that holds anything
+            else, or an input, is refused before anything is read.
         settings: The section `match:` of params.yaml.
         workers: Threads; 0 = one for each CPU. No effect on the result.
         batch_points: Points held in memory at a time, more only for a single longer trace.
 
     Raises:
-        SourceError: A file is missing or is no Parquet file.
+        SourceError: A file is missing or is no Parquet file, or `out_dir` is not free to take.
         ContractError: Wrong columns, no rows, null ids, or no point near any road.
     """
-    edges = _readable(network_path, "network").collect()
+    out_dir = _free_folder(out_dir, (network_path, points_path))
+    edges = _collected(_readable(network_path, "network"), network_path)
     points = _readable(points_path, "points")
-    with _named(points_path):
+    with _named(points_path, "points"):
         check_columns(points.collect_schema())
-    with _named(network_path):
+    # What is no number is refused in words just after; numpy need not warn as well.
+    with _named(network_path, "network"), np.errstate(invalid="ignore"):
         network = Network.from_frame(edges)
-    _check_place(points, network, points_path, settings.wide_radius_m)
-    table = PathTable.build(
-        network,
-        bound_m=settings.table_bound_m,
-        max_mb=settings.table_max_mb,
-        workers=workers,
-    )
-    matcher = Matcher(network, settings, table)
-    unfinished = out_dir.parent / f".{out_dir.name}.{uuid.uuid4().hex[:8]}"
-    unfinished.mkdir(parents=True)
-    try:
-        with _named(points_path):
-            counts = _write_all(
-                (matcher.match(batch, workers) for batch in _batches(points, batch_points)),
-                unfinished,
-            )
-        if counts.placed == 0:
+        if network.edge_ids.dtype in WIDE:
             raise ContractError(
-                f"{points_path}: none of {counts.points} points is within "
-                f"{settings.wide_radius_m:.0f} m of a road of {network_path}; is it the network of "
-                "another place?"
+                f"network: edge_id is {network.edge_ids.dtype}, expected at most 64 bits"
             )
-        _replace(unfinished, out_dir)
+    _check_place(points, network, points_path, settings.wide_radius_m)
+    unfinished = out_dir.parent / f".{out_dir.name}.{uuid.uuid4().hex[:8]}"
+    (unfinished / "new").mkdir(parents=True)
+    try:
+        with _named(points_path, "points"), compilation_announced():
+            table = PathTable.build(
+                network,
+                bound_m=settings.table_bound_m,
+                max_mb=settings.table_max_mb,
+                workers=workers,
+            )
+            matcher = Matcher(network, settings, table)
+            batches = _batches(points, points_path, batch_points)
+            results = (matcher.match(batch, workers) for batch in batches)
+            counts, statuses = _write_all(results, unfinished / "new")
+        if counts.placed == 0:
+            remedy = REMEDIES[statuses.most_common(1)[0][0]].format(radius=settings.wide_radius_m)
+            told = ", ".join(f"{status} {count}" for status, count in statuses.most_common())
+            raise ContractError(
+                f"{points_path}: none of {counts.points} points was matched to a road of"
+                f" {network_path} ({told}): {remedy}"
+            )
+        swap(
+            unfinished / "new",
+            _free_folder(out_dir, (network_path, points_path)),
+            old=unfinished / "old",
+        )
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return counts
 
 
-class _named:  # noqa: N801 - reads as a statement
-    """Put the name of a file in front of what is wrong with it."""
+def _free_folder(out_dir: Path, inputs: tuple[Path, ...]) -> Path:
+    """Return where the result may go: nothing is there, or only an earlier result.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    Raises:
+        SourceError: Something else is there, which replacing would destroy.
+    """
+    if out_dir.is_symlink():
+        raise SourceError(f"{out_dir}: expected a folder, found a link; give the folder itself")
+    folder = out_dir.resolve()
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            raise SourceError(f"{place}: expected a folder, found a file; choose another --out")
+    for file in inputs:
+        if file.resolve().is_relative_to(folder):
+            raise SourceError(
+                f"{out_dir}: holds the input {file.name}, which the result would replace; choose"
+                " another --out"
+            )
+    if not folder.exists():
+        return folder
+    found = sorted(file.name for file in folder.iterdir())
+    expected = sorted(f"{name}.parquet" for name in FILES)
+    strange = [name for name in found if name not in expected]
+    strange += [name for name in found if name in expected and not _is_result(folder / name)]
+    if strange or found not in ([], expected):
+        what = strange[0] if strange else f"only {', '.join(found)}"
+        raise SourceError(
+            f"{out_dir}: holds {what}, expected an empty folder or an earlier result"
+            f" ({', '.join(expected)} as written by match-file); choose another --out"
+        )
+    return folder
+
+
+def _is_result(file: Path) -> bool:
+    """Tell whether a file of a result's name has a result's columns; ids may be of any type."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        found = dict(pl.read_parquet_schema(file))
+    except (pl.exceptions.PolarsError, OSError):
+        return False
+    expected = dict(getattr(empty_result(), file.stem).schema)
+    given = {"trace_id", "edge_id"}
+    return list(found) == list(expected) and all(
+        found[name] == expected[name] for name in expected.keys() - given
+    )
+
+
+class _named:  # noqa: N801 - reads as a statement
+    """Put the name of a file, instead of what it is, in front of what is wrong with it."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        self._path, self._what = path, what
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, kind: object, fault: object, trace: object) -> None:
         if isinstance(fault, ContractError):
-            raise ContractError(f"{self._path}: {fault}") from fault
+            what = str(fault).removeprefix(f"{self._what}: ")
+            raise ContractError(f"{self._path}: {what}") from fault
 
 
 def _readable(path: Path, what: str) -> pl.LazyFrame:
     if not path.is_file():
         raise SourceError(f"{path}: no such file, expected the {what} as Parquet")
+    frame = pl.scan_parquet(path)
     try:
-        frame = pl.scan_parquet(path)
         frame.collect_schema()
-    except (pl.exceptions.ComputeError, OSError) as fault:
-        raise SourceError(f"{path}: cannot be read as Parquet: {fault}") from fault
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise _unreadable(path, fault) from fault
     return frame
+
+
+def _collected(frame: pl.LazyFrame, path: Path) -> pl.DataFrame:
+    try:
+        return frame.collect(engine="streaming")
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise _unreadable(path, fault) from fault
+
+
+def _unreadable(path: Path, fault: Exception) -> SourceError:
+    return SourceError(f"{path}: cannot be read as Parquet: {fault}; write the file anew")
 
 
 def _check_place(points: pl.LazyFrame, network: Network, path: Path, margin_m: float) -> None:
     """Refuse a file whose points cannot lie on this network, before anything is matched."""
     lon = pl.col("lon").cast(pl.Float64).fill_nan(None)
     lat = pl.col("lat").cast(pl.Float64).fill_nan(None)
-    found = points.select(
+    extent = points.select(
         pl.len().alias("rows"),
         pl.col("trace_id").null_count().alias("nameless"),
         lon.min().alias("west"),
         lon.max().alias("east"),
         lat.min().alias("south"),
         lat.max().alias("north"),
-    ).collect(engine="streaming")
-    rows, nameless, west, east, south, north = found.row(0)
+    )
+    rows, nameless, west, east, south, north = _collected(extent, path).row(0)
     if rows == 0:
         raise ContractError(f"{path}: no rows, expected at least one point")
     if nameless:
@@ -166,27 +247,25 @@ def _overlap(bounds: tuple[float, float, float, float], box: LocalMetres, margin
     return bool(box.near_box(np.array([lon]), np.array([lat]), margin_m)[0])
 
 
-def _batches(points: pl.LazyFrame, batch_points: int) -> Iterator[pl.DataFrame]:
+def _batches(points: pl.LazyFrame, path: Path, batch_points: int) -> Iterator[pl.DataFrame]:
     """Yield whole traces in order of id, about `batch_points` rows at a time."""
-    counts = points.group_by("trace_id").len().sort("trace_id").collect(engine="streaming")
+    counts = _collected(points.group_by("trace_id").len().sort("trace_id"), path)
     group = (counts["len"].cum_sum() - 1) // batch_points
     begins = np.flatnonzero(np.diff(group.to_numpy(), prepend=-1))
     ends = np.append(begins[1:], counts.height) - 1
     for begin, end in zip(begins, ends, strict=True):
         first, last = counts["trace_id"][int(begin)], counts["trace_id"][int(end)]
-        yield (
-            points.filter(pl.col("trace_id").is_between(pl.lit(first), pl.lit(last)))
-            .select("trace_id", "t", "lon", "lat")
-            .collect(engine="streaming")
-        )
+        rows = points.filter(pl.col("trace_id").is_between(pl.lit(first), pl.lit(last)))
+        yield _collected(rows.select("trace_id", "t", "lon", "lat"), path)
 
 
-def _write_all(results: Iterator[MatchResult], folder: Path) -> FileCounts:
-    """Append the tables of each batch to their files."""
+def _write_all(results: Iterator[MatchResult], folder: Path) -> tuple[FileCounts, Counter[str]]:
+    """Append the tables of each batch to their files; count them, and points by status."""
     from pyarrow import parquet  # noqa: PLC0415
 
     writers: dict[str, parquet.ParquetWriter] = {}
     traces = points = placed = parts = 0
+    statuses: Counter[str] = Counter()
     try:
         for result in results:
             for name in FILES:
@@ -198,20 +277,8 @@ def _write_all(results: Iterator[MatchResult], folder: Path) -> FileCounts:
             points += result.points.height
             placed += result.points["edge_id"].count()
             parts += int(result.trips["parts"].sum())
+            statuses.update(dict(result.points["status"].value_counts().iter_rows()))
     finally:
         for writer in writers.values():
             writer.close()
-    return FileCounts(traces, points, placed, parts)
-
-
-def _replace(finished: Path, out_dir: Path) -> None:
-    """Let the finished folder take the place of an earlier result."""
-    strange = [file for file in out_dir.glob("*") if file.stem not in FILES]
-    if strange:
-        raise SourceError(
-            f"{out_dir}: holds {strange[0].name}, expected nothing but an earlier result; choose "
-            "another folder"
-        )
-    if out_dir.exists():
-        shutil.rmtree(out_dir)
-    finished.rename(out_dir)
+    return FileCounts(traces, points, placed, parts), statuses

@@ -7,10 +7,13 @@ Matcher(network, settings).match(points)  <-  trace_id | t | lon | lat
 from __future__ import annotations
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba.core import event
 
 from pipeline.errors import ContractError
 from pipeline.trips.matching.frames import (
@@ -29,6 +32,8 @@ from pipeline.trips.matching.settings import MatchSettings, costs_of
 from pipeline.trips.matching.trace import compile_match_chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from pipeline.trips.matching.network import Network
@@ -83,11 +88,12 @@ class Matcher:
             return self._match_traces(columns, start[begin : end + 1])
 
         threads = min(workers or os.cpu_count() or 1, len(cuts) - 1)
-        if threads <= 1:
-            done = list(map(run, cuts[:-1], cuts[1:]))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                done = list(pool.map(run, cuts[:-1], cuts[1:]))
+        with compilation_announced():
+            if threads <= 1:
+                done = list(map(run, cuts[:-1], cuts[1:]))
+            else:
+                with ThreadPoolExecutor(threads) as pool:
+                    done = list(pool.map(run, cuts[:-1], cuts[1:]))
         return MatchResult(
             path_frame(done, ids, self.network.edge_ids),
             point_frame(done, points["trace_id"], start, self.network.edge_ids),
@@ -102,6 +108,28 @@ class Matcher:
         x, y = self.network.projection.near_metres(lon, lat, self.settings.wide_radius_m)
         found = compile_match_chunk()(self._roads, self._costs, x, y, t, sound, start - start[0])
         return ChunkRows(*found)
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Says once that compiling has begun; numba tells so only when its disk cache has nothing."""
+
+    said = False
+
+    def on_start(self, _: object) -> None:
+        """Say it, the first time."""
+        if not _Announcer.said:
+            _Announcer.said = True
+            print("compiling the matcher (once, about a minute) ...", file=sys.stderr, flush=True)
+
+    def on_end(self, _: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def compilation_announced() -> Iterator[None]:
+    """Say on standard error when the code within has to be compiled first on this machine."""
+    with event.install_listener("numba:compile", _Announcer()):
+        yield
 
 
 def _chunks(start: I64, points: int) -> list[int]:
