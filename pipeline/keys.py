@@ -6,7 +6,6 @@
 Rules raise ValueError with the end of the message; `pipeline.params` says in which file and key.
 """
 
-import math
 import zoneinfo
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -17,6 +16,8 @@ Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 H3Resolution = Annotated[int, Meta(ge=0, le=15)]
 Text = Annotated[str, Meta(min_length=1)]
 
+# Beyond these, products and whole numbers of 64 bits overflow; no setting is that large in earnest.
+_LARGEST, _LARGEST_WHOLE = 1e15, 2**63 - 1
 # Names that zoneinfo lists although they are no zone of a place; polars knows neither.
 _NO_PLACE = frozenset({"Factory", "localtime"})
 
@@ -40,7 +41,7 @@ def check_bbox(value: Any) -> None:
     hint = ""
     if _is_box(south, west, north, east):
         hint = " (latitude stands before longitude)"
-    elif _is_box(min(west, east), min(south, north), max(west, east), max(south, north)):
+    elif west >= east or south >= north:
         hint = " (a side is empty or reversed)"
     raise ValueError(
         "expected west, south, east, north with west < east within 180 and south < north within 90"
@@ -66,8 +67,10 @@ def check_values(value: Any, path: str) -> tuple[str, str] | None:
     Returns:
         Dotted path and message of the first fault, or None.
     """
-    if isinstance(value, float) and not math.isfinite(value):
-        return path, f"expected a finite number, found {value}"
+    if isinstance(value, float) and not abs(value) <= _LARGEST:
+        return path, f"expected a finite number of at most {_LARGEST:g} in size, found {value}"
+    if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
+        return path, "expected a whole number below 2**63 in size, found a larger one"
     items: list[tuple[str, Any]] = []
     if isinstance(value, dict):
         items = [(f"{path}.{key}", item) for key, item in value.items()]

@@ -179,7 +179,7 @@ class _StrictLoader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep=deep)
         except ValueError as fault:  # 2024-13-45 looks like a date and is none
-            problem = f"`{node.value}` ({fault})"
+            problem = f"`{node.value[:40]}` ({fault})"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from fault
 
 

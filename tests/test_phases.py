@@ -144,6 +144,15 @@ def test_a_segment_without_a_cell_is_an_error_that_names_trip_and_segment():
         compress_trips(matched(["zzz"], [0.0]), on, time_zone="Europe/Lisbon", settings=SETTINGS)
 
 
+@pytest.mark.parametrize("t", [float("nan"), float("inf"), 1e300, -1.0, 1e12, None])
+def test_an_entry_time_that_is_no_date_is_an_error_that_names_the_trip(t):
+    on = ground(("a", "c1", None, 10, 0), ("b", "c2", None, 10, 0))
+    with pytest.raises(ContractError, match=r"matched trip t1: expected entry times in UTC epoch"):
+        compress_trips(
+            matched(["a", "b"], [START_S, t]), on, time_zone="Europe/Lisbon", settings=SETTINGS
+        )
+
+
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40))
 def test_phases_concatenate_back_to_the_segments_and_neighbours_never_share_a_cell(edges):
     on = ground(*((e, f"c{i // 3}", None, 10.0 + i, 45.0 * i) for i, e in enumerate("abcdefgh")))

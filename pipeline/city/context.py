@@ -45,7 +45,7 @@ class OsmTagsSource(
 
     country: Annotated[str, msgspec.Meta(pattern="^[A-Z]{2}$")]
     district_places: list[str]
-    district_reach_m: Annotated[float, msgspec.Meta(gt=0)]
+    district_reach_m: Annotated[float, msgspec.Meta(gt=0, le=100_000)]
 
 
 class OvertureSource(

@@ -14,6 +14,7 @@ import polars as pl
 
 from pipeline.city.sources import BBox
 from pipeline.findings import Finding
+from pipeline.keys import is_time_zone
 
 DEGREES_PER_HOUR = 15.0
 # Zones are wide: China keeps one for 62 degrees, Spain lives 19 degrees west of its own.
@@ -35,13 +36,12 @@ def diagnose_place(*, bbox: BBox, time_zone: str) -> list[Finding]:
         time_zone: IANA name.
     """
     west, south, east, north = bbox
-    try:
-        zone_lon = _zone_longitude(time_zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+    if not is_time_zone(time_zone):
         return [
             Finding("error", "time_zone", "an IANA name such as Europe/Lisbon", repr(time_zone),
                     "mend `time_zone`")
         ]  # fmt: skip
+    zone_lon = _zone_longitude(time_zone)
     swapped = _looks_swapped(bbox, zone_lon)
     if swapped:
         return [swapped]

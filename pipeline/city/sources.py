@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from pipeline.errors import SourceError
+from pipeline.keys import Text
 
 Sha256 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 BBox = tuple[float, float, float, float]
@@ -34,10 +35,10 @@ class PackageSource(
         attribution: Credit line that goes with the data.
     """
 
-    package: str
-    version: str
+    package: Text
+    version: Text
     archive: Literal["wheel", "sdist"]
-    member: str
+    member: Text
     sha256: Sha256
     date: str
     licence: str
@@ -57,7 +58,7 @@ class FileSource(
         attribution: Credit line that goes with the data.
     """
 
-    path: str
+    path: Text
     sha256: Sha256 | None
     date: str
     licence: str
@@ -81,8 +82,8 @@ class OverpassSource(
     """
 
     place: str | None
-    endpoint: str
-    geocoder: str
+    endpoint: Text
+    geocoder: Text
     date: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
     timeout_s: Annotated[int, msgspec.Meta(ge=1, le=3600)]
     rate_limit: bool
@@ -109,9 +110,9 @@ class RoadmapSource(
         attribution: Credit line that goes with the data.
     """
 
-    geo: str
+    geo: Text
     geo_sha256: Sha256 | None
-    rel: str
+    rel: Text
     rel_sha256: Sha256 | None
     highway_codes: dict[str, str]
     osm: str | None

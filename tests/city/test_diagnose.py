@@ -49,8 +49,9 @@ def test_a_zone_on_another_continent_is_an_error_and_one_further_off_a_warning()
     assert (levels(far)["time zone"], levels(near)["time zone"]) == ("error", "warning")
 
 
-def test_a_zone_that_does_not_exist_is_an_error():
-    (finding,) = diagnose_place(bbox=HELSINKI, time_zone="Europe/Helsingfors")
+@pytest.mark.parametrize("zone", ["Europe/Helsingfors", "", "Europe", "../../etc/passwd"])
+def test_a_zone_that_does_not_exist_is_an_error(zone):
+    (finding,) = diagnose_place(bbox=HELSINKI, time_zone=zone)
     assert (finding.level, finding.what) == ("error", "time_zone")
 
 

