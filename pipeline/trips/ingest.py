@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.store import StageIO
-from pipeline.trips.cleaning.audit import Reading, cleaning_audit
+from pipeline.trips.cleaning.audit import Reading, check_yield, cleaning_audit
 from pipeline.trips.cleaning.contract import CleanedTrips, Tally, clean
 from pipeline.trips.cleaning.coordinate_order import Bbox, check_order, count_orders
 from pipeline.trips.cleaning.settings import CleaningSettings
@@ -53,17 +53,16 @@ def run(
     io: StageIO, *, city: str, traces: TracesSettings, cleaning: CleaningSettings, bbox: Bbox
 ) -> None:
     """Read, clean and audit a city's raw traces."""
-    with tempfile.TemporaryDirectory(prefix="ingest-") as scratch:
-        batches = io.progress(read_batches(traces, io.path("traces")), None, "batch", "read")
-        dealt = deal(_rejecting(io, batches), Path(scratch), traces, bbox)
-        shards = clean_shards(dealt, traces=traces, cleaning=cleaning, bbox=bbox)
-        tally: Tally = Counter()
-        with io.open_shards("raw_trips") as raw_trips, io.open_shards("cleaned") as cleaned:
-            for shard in io.progress(shards, traces.shards, "shard", "clean"):
-                raw_trips.write(shard.raw_trips)
-                cleaned.write(shard.cleaned)
-                io.reject(shard.rejected.with_columns(stage=pl.lit("ingest")))
-                tally += shard.tally
+    batches = io.progress(read_batches(traces, io.path("traces")), None, "batch", "read")
+    dealt = deal(_rejecting(io, batches), io.scratch(), traces=traces, cleaning=cleaning, bbox=bbox)
+    shards = clean_shards(dealt, traces=traces, cleaning=cleaning, bbox=bbox)
+    tally: Tally = Counter()
+    with io.open_shards("raw_trips") as raw_trips, io.open_shards("cleaned") as cleaned:
+        for shard in io.progress(shards, traces.shards, "shard", "clean"):
+            raw_trips.write(shard.raw_trips)
+            cleaned.write(shard.cleaned)
+            io.reject(shard.rejected.with_columns(stage=pl.lit("ingest")))
+            tally += shard.tally
     io.write_json(
         "cleaning_audit", cleaning_audit(city, traces, dealt.reading, dealt.orders, tally)
     )
@@ -75,14 +74,25 @@ def _rejecting(io: StageIO, batches: Iterable[Batch]) -> Iterator[Batch]:
         yield batch
 
 
-def deal(batches: Iterable[Batch], folder: Path, traces: TracesSettings, bbox: Bbox) -> Dealt:
+def deal(
+    batches: Iterable[Batch],
+    folder: Path,
+    *,
+    traces: TracesSettings,
+    cleaning: CleaningSettings,
+    bbox: Bbox,
+) -> Dealt:
     """Deal trips to shards by a hash of their id and gather what the whole city must know.
 
     Args:
         batches: Batches of a reader.
         folder: An empty folder for the shards.
         traces: The city's `traces`.
+        cleaning: The city's `cleaning`.
         bbox: The city's west, south, east, north in degrees.
+
+    Raises:
+        SourceError: No point was read, or none with a believable time.
     """
     indexes = [pl.DataFrame(schema=INDEX_COLUMNS)]
     orders: Counter[str] = Counter()
@@ -90,13 +100,13 @@ def deal(batches: Iterable[Batch], folder: Path, traces: TracesSettings, bbox: B
     waiting: list[pl.DataFrame] = []
     held = parts = 0
     for batch in batches:
-        reading.add(batch)
+        reading.add(batch, cleaning)
         lon, lat = (
             batch.trips[name].explode(empty_as_null=False).to_numpy().astype(np.float64)
             for name in ("lon", "lat")
         )
         orders += count_orders(lon, lat, bbox)
-        indexes.append(trip_index(batch.trips))
+        indexes.append(trip_index(batch.trips, cleaning))
         waiting.append(batch.trips)
         held += lon.size
         if held >= _POINTS_AT_ONCE:
@@ -104,6 +114,7 @@ def deal(batches: Iterable[Batch], folder: Path, traces: TracesSettings, bbox: B
             waiting, held, parts = [], 0, parts + 1
     if waiting:
         _deal_out(waiting, folder, traces.shards, parts)
+    check_yield(reading)
     return Dealt(folder, pl.concat(indexes), reading, orders)
 
 
@@ -164,7 +175,8 @@ def ingest_folder(
 ) -> CleanedTrips:
     """Read and clean a folder of raw files into memory, as `run` does shard by shard."""
     with tempfile.TemporaryDirectory(prefix="ingest-") as scratch:
-        dealt = deal(read_batches(traces, folder), Path(scratch), traces, bbox)
+        batches = read_batches(traces, folder)
+        dealt = deal(batches, Path(scratch), traces=traces, cleaning=cleaning, bbox=bbox)
         shards = list(clean_shards(dealt, traces=traces, cleaning=cleaning, bbox=bbox))
     tally: Tally = Counter()
     for shard in shards:

@@ -1,5 +1,6 @@
 """Small trips on a flat patch of Porto, in metres, and settings that reject nothing by chance."""
 
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -20,6 +21,8 @@ START = 1_372_636_800.0
 
 CLEANING = CleaningSettings(
     least_share_in_bbox=0.0,
+    earliest=date(1990, 1, 1),
+    latest=date(2100, 1, 1),
     thin_to_s=0.0,
     most_speed_mps=40.0,
     lasting_jump="split",
@@ -80,12 +83,12 @@ def raw(*trips: dict[str, Any]) -> pl.DataFrame:
 
 
 def cleaned(*trips: dict[str, Any], bbox: Any = BBOX, **changes: Any) -> CleanedTrips:
-    frame = raw(*trips)
+    frame, settings = raw(*trips), cleaning(**changes)
     return clean(
         frame,
-        settings=cleaning(**changes),
+        settings=settings,
         bbox=bbox,
-        conflicts=vehicle_conflicts(trip_index(frame), fragments=False),
+        conflicts=vehicle_conflicts(trip_index(frame, settings), fragments=False),
         simulated=False,
     )
 

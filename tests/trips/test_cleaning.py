@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
@@ -10,10 +11,11 @@ from pipeline.city.projection import geodesic
 from pipeline.errors import SourceError
 from pipeline.schemas import schema_document
 from pipeline.trips.cleaning.coordinate_order import check_order, count_orders, is_decidable
-from pipeline.trips.cleaning.settings import DECISIONS, NOTES, REASONS
+from pipeline.trips.cleaning.settings import DECISIONS, NOTES, REASONS, CleaningSettings
 from pipeline.trips.distance import distance_m
 from tests.trips.builders import (
     BBOX,
+    CLEANING,
     START,
     cleaned,
     decisions,
@@ -65,6 +67,47 @@ def test_a_lost_minus_is_a_wrong_sign_not_a_point_to_flip():
     result = cleaned(bad)
     assert decisions(result, "T")[2] == "wrong_sign"
     assert max(result.cleaned["lon"][0]) < 0
+
+
+@pytest.mark.parametrize("t", [1e300, 1_372_636_800_000.0, 4_102_444_800.0, 631_151_999.0, -1e18])
+def test_a_time_outside_the_believable_dates_is_dropped(t):
+    times = [START + 15 * i for i in range(5)]
+    times[2] = t
+    result = cleaned(trip("T", drive(5), t=times))
+    assert decisions(result, "T") == ["kept", "kept", "time_not_believable", "kept", "kept"]
+
+
+def test_the_first_believable_second_is_kept():
+    first = 631_152_000.0  # 1990-01-01
+    result = cleaned(trip("T", drive(3), t=[first, first + 15, first + 30]))
+    assert decisions(result, "T") == ["kept"] * 3
+
+
+def test_a_prematched_trip_with_an_unbelievable_time_goes_whole():
+    times = [START, START + 15, 1e12]
+    result = cleaned(trip("T", drive(3), t=times, edges=["a", "b", "c"]))
+    assert outcome(result, "T") == "time_not_believable"
+
+
+def test_an_unbelievable_time_makes_no_overlap_of_a_vehicle():
+    broken = trip("A", drive(6), t=[START + 15 * i for i in range(5)] + [1e300], vehicle="v")
+    later = trip("B", drive(5), t=[START + 3600 + 15 * i for i in range(5)], vehicle="v")
+    result = cleaned(broken, later)
+    assert [outcome(result, name) for name in "AB"] == ["cleaned", "cleaned"]
+
+
+def test_retiming_leaves_the_believable_dates_to_no_point():
+    result = cleaned(
+        trip("T", [*drive(4), *drive(4, first_m=5000)]), lasting_jump="retime", retime_grid_s=1e12
+    )
+    assert set(decisions(result, "T")[4:]) == {"time_not_believable"}
+
+
+def test_believable_dates_must_be_in_order_and_in_the_calendar():
+    keys = msgspec.to_builtins(CLEANING)
+    for wrong in ({"latest": "1990-01-01"}, {"latest": "9999-12-31"}, {"earliest": "0001-01-01"}):
+        with pytest.raises(msgspec.ValidationError, match="1900-01-01 <= earliest < latest"):
+            msgspec.convert(keys | wrong, CleaningSettings)
 
 
 def test_points_are_sorted_by_time_and_of_equal_times_the_first_stays():

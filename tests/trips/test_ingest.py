@@ -1,6 +1,7 @@
 """Ingest: two passes over shards give the same bytes whatever the order of files and rows."""
 
 import json
+import tempfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,7 @@ from pipeline.store import StageIO
 from pipeline.trips import ingest
 from pipeline.trips.cleaning.audit import Reading, cleaning_audit
 from pipeline.trips.cleaning.settings import REASONS
+from pipeline.trips.readers.settings import TracesSettings
 from tests.trips.builders import BBOX, CLEANING, START, cleaning, drive, lon_lat, traces, trip
 from tests.trips.raw_folders import HEADER
 
@@ -152,6 +154,105 @@ def test_an_input_of_another_city_is_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(SourceError, match="expected at least 50% of 5 points in the bbox"):
         run(tmp_path, traces("porto", interval_s=15), least_share_in_bbox=0.5)
     assert not list((tmp_path / "data" / "toy").glob("cleaned*"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "at least one point, found none in 0 rows; check the files"),
+        ([porto_row("A", [])], "at least one point, found none in 1 rows; check the files"),
+        (
+            ['"F","C"', porto_row("G", drive(2)).replace("], [", "];["), "H,C"],
+            r"found none in 3 rows \(2 are row_truncated, such as train.csv:2 '\"F\",\"C\"'\)",
+        ),
+        ([porto_row("A", drive(5), start=START * 1000)], "expected times between"),
+    ],
+)
+def test_an_input_that_yields_nothing_is_refused_with_the_reason_of_most_rows(
+    tmp_path, rows, message
+):
+    write_porto(tmp_path / "raw" / "train.csv", rows)
+    with pytest.raises(SourceError, match=message):
+        run(tmp_path, traces("porto", interval_s=15))
+
+
+def points_table(folder: Path, rows: list[str], **keys) -> TracesSettings:
+    folder.mkdir(parents=True)
+    (folder / "points.csv").write_text("\n".join(["id,when,x,y", *rows]) + "\n", "utf-8")
+    columns = {"trip": "id", "vehicle": None, "time": "when", "lon": "x", "lat": "y"}
+    keys = {"pattern": "*.csv", "time": "epoch_s", "time_zone": None, "shards": 3} | keys
+    return traces("table", columns=columns, **keys)
+
+
+def test_a_wrong_time_setting_is_refused_and_named(tmp_path):
+    settings = points_table(tmp_path / "raw", [point_row("T", i) for i in range(6)], time="iso")
+    with pytest.raises(SourceError, match=r"6 are row_unparsable.*`traces.time`"):
+        run(tmp_path, settings)
+
+
+def test_modes_that_keep_nothing_are_refused_and_named(tmp_path):
+    user = tmp_path / "raw" / "010"
+    (user / "Trajectory").mkdir(parents=True)
+    head = "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255\n0\n"
+    point = "41.15,-8.6,0,-777,39298.1,2007-08-04,03:30:32\n"
+    (user / "Trajectory" / "1.plt").write_text(head + point, "utf-8")
+    label = "Start\tEnd\tMode\n2007/08/04 03:00:00\t2007/08/04 04:00:00\tcar\n"
+    (user / "labels.txt").write_text(label, "utf-8")
+    with pytest.raises(SourceError, match=r"1 are other_mode.*`traces.modes`"):
+        run(tmp_path, traces("geolife", modes=[], unlabelled="keep"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "settings"),
+    [
+        ("1.txt", "", traces("tdrive", time_zone="Asia/Shanghai")),
+        ("a.gpx", "<gpx></gpx>", traces("gpx")),
+    ],
+)
+def test_files_without_a_row_are_refused(tmp_path, name, text, settings):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / name).write_text(text, "utf-8")
+    with pytest.raises(SourceError, match="at least one point, found none in 0 rows"):
+        run(tmp_path, settings)
+
+
+def test_a_time_that_cannot_be_costs_its_own_point_and_no_other(tmp_path):
+    rows = [point_row("T", i) for i in range(6)]
+    broken = ["T,1e300,-8.6,41.15", "T,99999999999999999999,-8.6,41.15", "T,inf,-8.6,41.15"]
+    out = run(tmp_path, points_table(tmp_path / "raw", [*rows, *broken]))
+    assert table(out / "cleaned")["t"].list.len().to_list() == [6]
+    audit = json.loads((out / "cleaning_audit.json").read_text("utf-8"))
+    assert audit["points"]["dropped"]["time_not_believable"] == 2
+    assert audit["reading"]["unread"]["coordinate_not_finite"] == 1
+
+
+def test_an_id_that_reads_as_a_piece_or_a_copy_is_merged_with_none(tmp_path):
+    jump = [
+        f"1,{START + 15 * i},{lon},{lat}"
+        for i, (lon, lat) in enumerate(lon_lat(x) for x in [*drive(4), *drive(4, first_m=5000)])
+    ]
+    others = [point_row(name, i) for name in ("1.1", "1#2", "1.2_p2") for i in range(5)]
+    out = run(tmp_path, points_table(tmp_path / "raw", [*jump, *others]))
+    ids = sorted(table(out / "cleaned")["trip_id"])
+    assert ids == ["1#2~", "1.1", "1.1~", "1.2", "1.2_p2~"]
+    audit = json.loads((out / "cleaning_audit.json").read_text("utf-8"))
+    assert audit["events"]["renamed"] == 3
+
+
+def test_files_that_no_reader_takes_stand_in_the_audit(tmp_path):
+    write_porto(tmp_path / "raw" / "train.csv", ROWS[:1])
+    (tmp_path / "raw" / "train.csv.zip").write_bytes(b"PK")
+    (tmp_path / "raw" / ".gitignore").write_text("/train.csv\n", "utf-8")
+    out = run(tmp_path, traces("porto", interval_s=15))
+    audit = json.loads((out / "cleaning_audit.json").read_text("utf-8"))
+    assert audit["reading"]["excluded"] == [{"reason": "file_not_read", "rows": 1}]
+
+
+def test_trips_are_dealt_out_beside_the_data_and_nothing_of_it_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "nowhere"))
+    write_porto(tmp_path / "raw" / "train.csv", ROWS[:1])
+    out = run(tmp_path, traces("porto", interval_s=15))
+    assert not [path for path in out.rglob("*") if "scratch" in path.name]
 
 
 def test_an_audit_that_does_not_add_up_is_a_fault_of_the_program():

@@ -73,6 +73,13 @@ def test_porto_names_a_broken_row_and_reads_on(tmp_path, text, reason):
     assert rows == 3
 
 
+@pytest.mark.parametrize("time", [2**63 - 1, 2**63 - 8, -(2**63), 253402300800000])
+def test_porto_leaves_a_start_that_cannot_be_to_cleaning(tmp_path, time):
+    trips, unread, *_ = porto(tmp_path, row("T1"), row("T2", time=str(time), line="[[-8.6,41.1]]"))
+    assert trips["t"].to_list() == [[1372636858.0], [float(time)]]
+    assert unread.is_empty()
+
+
 def test_porto_reads_the_same_in_blocks_of_any_size(tmp_path):
     rows = [row(f"T{i}", line="[" + ",".join(["[-8.6,41.1]"] * i) + "]") for i in range(30)]
     whole, *_ = porto(tmp_path, *rows, block_bytes=1 << 20)

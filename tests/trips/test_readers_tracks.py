@@ -71,6 +71,18 @@ def test_cabspotting_names_a_broken_row(tmp_path, text, reason):
     assert unread["reason"].to_list() == [reason]
 
 
+@pytest.mark.parametrize("t", ["1e300", "99999999999999999999", "-1e18"])
+def test_a_time_that_cannot_be_is_a_trip_for_cleaning_to_refuse(tmp_path, t):
+    trips, unread, *_ = cabs(tmp_path, fix(0), f"37.75 -122.39 1 {t}", fix(60))
+    assert sorted(trips["t"].list.len()) == [1, 2]
+    assert unread.is_empty()
+
+
+def test_an_endless_time_is_no_number(tmp_path):
+    _, unread, *_ = cabs(tmp_path, fix(0), "37.75 -122.39 1 inf", fix(60))
+    assert unread["reason"].to_list() == ["coordinate_not_finite"]
+
+
 def test_a_cab_file_of_another_format_is_one_error(tmp_path):
     with pytest.raises(SourceError, match="expected lines `lat lon occupancy unix_time`"):
         cabs(tmp_path, "1,2008-02-02 15:36:08,116.51172,39.92123")
@@ -99,6 +111,7 @@ def test_tdrive_is_lon_first_in_beijing_time(tmp_path):
         ("1,2008-02-02 15:36:08,116.5", "row_truncated"),
         ("1,2008-02-30 15:36:08,116.5,39.9", "row_unparsable"),
         ("1,2008-02-02 15:36:08,116.5,inf", "coordinate_not_finite"),
+        (" ,2008-02-02 15:36:08,116.5,39.9", "row_unparsable"),
     ],
 )
 def test_tdrive_names_a_broken_row(tmp_path, text, reason):
@@ -106,6 +119,19 @@ def test_tdrive_names_a_broken_row(tmp_path, text, reason):
     (tmp_path / "1.txt").write_text(f"{good}\n{text}\n", "utf-8")
     _, unread, *_ = read(tmp_path, traces("tdrive", time_zone="Asia/Shanghai"))
     assert unread.select("item_id", "reason").rows() == [("1.txt:2", reason)]
+
+
+def test_a_bad_first_row_spoils_no_file_however_small_the_blocks(tmp_path):
+    good = "1,2008-02-02 15:36:08,116.51172,39.92123"
+    (tmp_path / "1.txt").write_text(f"{'garbage' * 20}\n{good}\n", "utf-8")
+    trips, unread, *_ = read(tmp_path, traces("tdrive", time_zone="Asia/Shanghai", block_bytes=64))
+    assert (trips.height, unread.height) == (1, 1)
+
+
+def test_a_tdrive_file_without_a_good_row_is_one_error(tmp_path):
+    (tmp_path / "1.txt").write_text("what this data set is about\n", "utf-8")
+    with pytest.raises(SourceError, match="found 'what this data set"):
+        read(tmp_path, traces("tdrive", time_zone="Asia/Shanghai"))
 
 
 def test_an_unknown_zone_is_an_error_of_the_config(tmp_path):
@@ -158,6 +184,27 @@ def test_geolife_keeps_the_stretches_of_the_modes_asked_for(tmp_path):
     assert trips["t"].list.len().to_list() == [2, 1]
     assert excluded == {"other_mode": 1, "unlabelled": 1}
     assert rows == 5
+
+
+def test_a_point_after_a_nested_label_falls_back_to_the_label_around_it(tmp_path):
+    labels = (
+        "2007/08/04 03:00:00\t2007/08/04 04:00:00\tcar\n"
+        "2007/08/04 03:20:00\t2007/08/04 03:30:00\twalk\n"
+        "2007/08/04 03:20:00\t2007/08/04 03:50:00\tbus\n"
+    )
+    times = ["03:05:00", "03:20:00", "03:30:00", "03:40:00", "03:55:00", "04:00:01"]
+    plt(tmp_path, *times, labels=labels)
+    trips, _, excluded, _ = read(tmp_path, traces("geolife", **GEOLIFE))
+    assert trips["raw_trip_id"].to_list() == [f"010-20070804033032-{int(AUGUST) + 10800}"]
+    assert trips["t"].to_list() == [[AUGUST + 11100, AUGUST + 14100]]
+    assert excluded == {"other_mode": 3, "unlabelled": 1}
+
+
+def test_geolife_finds_labels_whatever_the_case_of_their_name(tmp_path):
+    plt(tmp_path, "03:05:00", labels="2007/08/04 03:00:00\t2007/08/04 04:00:00\tbus\n")
+    labels = tmp_path / "Data" / "010" / "labels.txt"
+    labels.rename(labels.with_name("Labels.TXT"))
+    assert read(tmp_path, traces("geolife", **GEOLIFE))[2] == {"other_mode": 1, "unlabelled": 0}
 
 
 def test_geolife_can_skip_users_without_labels(tmp_path):
@@ -214,3 +261,18 @@ def test_a_file_that_is_not_gpx_is_one_error(tmp_path, text):
     (tmp_path / "drive.gpx").write_text(text, "utf-8")
     with pytest.raises(SourceError, match="expected"):
         read(tmp_path, traces("gpx"))
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "gbk"])
+def test_a_gpx_encoding_that_cannot_be_read_is_one_error(tmp_path, encoding):
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    (tmp_path / "drive.gpx").write_text(GPX.replace('<?xml version="1.0"?>', head), "utf-8")
+    with pytest.raises(SourceError, match="save it as UTF-8"):
+        read(tmp_path, traces("gpx"))
+
+
+def test_gpx_files_that_differ_by_case_give_trips_of_their_own(tmp_path):
+    for name in ("a.gpx", "a.GPX"):
+        (tmp_path / name).write_text(GPX, "utf-8")
+    trips, *_ = read(tmp_path, traces("gpx"))
+    assert trips["raw_trip_id"].to_list() == ["a-1-1", "a-1-2", "a.GPX-1-1", "a.GPX-1-2"]

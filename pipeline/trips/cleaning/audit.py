@@ -7,15 +7,25 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import polars as pl
-
-from pipeline.errors import ContractError
+from pipeline.errors import ContractError, SourceError
 from pipeline.trips.cleaning.contract import Tally
-from pipeline.trips.cleaning.settings import NOTES, REASONS
+from pipeline.trips.cleaning.settings import NOTES, REASONS, CleaningSettings
 from pipeline.trips.readers.batch import UNREAD_REASONS, Batch
 from pipeline.trips.readers.settings import TracesSettings
 
-EVENTS = ("resorted", "lasting_jump", "gap", "dwell")
+# Reasons for leaving out whole files; the others count rows.
+FILES_LEFT_OUT = ("empty_file", "file_not_read")
+# What to look at when nothing could be read, by the reason of most rows.
+_REMEDIES = {
+    "row_truncated": "check `traces.format`, and the separator of a table (a comma)",
+    "row_unparsable": "check `traces.format`, and of a table `traces.time` and `traces.columns`",
+    "unknown_edge": "check that `traces.roadmap` and the trajectories are of one data set",
+    "edges_not_adjacent": "check that `traces.roadmap` and the trajectories are of one data set",
+    "other_mode": "name the modes to keep in `traces.modes` as labels.txt words them",
+    "unlabelled": "set `traces.unlabelled: keep`, or add labels.txt",
+    "unoccupied": "check the third field: 1 is a fare on board",
+}
+EVENTS = ("renamed", "resorted", "lasting_jump", "gap", "dwell")
 
 
 @dataclass
@@ -27,24 +37,58 @@ class Reading:
         rows: Rows seen.
         fragments: Trips, or parts of trips, read.
         points: Points read.
+        believable: Of these, points of a believable time.
         unread: Rows that could not be read, by reason.
         excluded: Rows read well but not asked for, by reason.
+        examples: The first unread row of each reason, in words.
     """
 
     row: Literal["trip", "point"]
     rows: int = 0
     fragments: int = 0
     points: int = 0
+    believable: int = 0
     unread: Counter[str] = field(default_factory=Counter)
     excluded: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: Batch, settings: CleaningSettings) -> None:
         """Add one batch."""
+        first, end = settings.believable_s()
+        times = batch.trips["t"].explode(empty_as_null=False)
         self.rows += batch.rows
         self.fragments += batch.trips.height
-        self.points += int(batch.trips.select(pl.col("t").list.len().sum()).item() or 0)
+        self.points += times.len()
+        self.believable += int(times.is_between(first, end, closed="left").sum())
         self.unread.update(batch.unread["reason"].to_list())
         self.excluded.update(batch.excluded)
+        for item, reason, detail in batch.unread.unique("reason", keep="first").iter_rows():
+            self.examples.setdefault(reason, f"{item} {detail!r}")
+
+
+def check_yield(reading: Reading) -> None:
+    """Refuse an input that gives nothing to clean: nothing would come out, and nobody be told.
+
+    Raises:
+        SourceError: No point was read, or none with a believable time.
+    """
+    if reading.points and not reading.believable:
+        raise SourceError(
+            "raw traces: expected times between `cleaning.earliest` and `cleaning.latest`, found"
+            f" none among {reading.points} points; check the unit and zone of the times (of a"
+            " table, `traces.time`), or widen the two dates"
+        )
+    if reading.points:
+        return
+    found, remedy = f"found none in {reading.rows} rows", "check the files and `traces.format`"
+    lost = {**reading.unread, **reading.excluded}
+    rows = {name: count for name, count in lost.items() if name not in FILES_LEFT_OUT and count}
+    if rows:
+        most = max(sorted(rows), key=rows.__getitem__)
+        such = f", such as {reading.examples[most]}" if most in reading.examples else ""
+        found += f" ({rows[most]} are {most}{such})"
+        remedy = _REMEDIES.get(most, remedy)
+    raise SourceError(f"raw traces: expected at least one point, {found}; {remedy}")
 
 
 def cleaning_audit(
@@ -97,7 +141,7 @@ def _check_reading(audit: dict[str, Any]) -> None:
     reading = audit["reading"]
     read = reading["trips"] if reading["row"] == "trip" else reading["points"]
     lost = sum(reading["unread"].values())
-    left_out = sum(x["rows"] for x in reading["excluded"] if x["reason"] != "empty_file")
+    left_out = sum(x["rows"] for x in reading["excluded"] if x["reason"] not in FILES_LEFT_OUT)
     sums = (
         ("rows", reading["rows"], read + lost + left_out),
         ("points", reading["points"], audit["points"]["in"]),

@@ -20,6 +20,7 @@ from pipeline.trips.cleaning.point_rules import (
     drop_bad_coordinates,
     drop_equal_times,
     drop_spikes,
+    drop_unbelievable_times,
     split_gaps,
     thin,
     treat_dwells,
@@ -35,6 +36,7 @@ from pipeline.trips.cleaning.settings import (
 )
 from pipeline.trips.cleaning.track_points import Ints, TrackPoints, explode_trips
 from pipeline.trips.cleaning.trip_rules import limit_pieces, number_copies
+from pipeline.trips.readers.trip_ids import KEPT_APART
 
 Tally = Counter[tuple[str, str]]
 
@@ -80,14 +82,17 @@ def clean(
     """
     trips = number_copies(raw).sort("raw_trip_id")
     points = explode_trips(trips)
-    events: Counter[str] = Counter(resorted=_resorted(points))
+    renamed = int(trips["raw_trip_id"].str.contains(KEPT_APART).sum())
+    events: Counter[str] = Counter(resorted=_resorted(points), renamed=renamed)
     points.drop_trips(_rows(trips["flag"].is_not_null()), CODE["missing_data"])
     drop_bad_coordinates(points, bbox)
+    drop_unbelievable_times(points, settings)
     drop_equal_times(points)
     thin(points, settings)
     _drop_conflicts(points, trips, conflicts)
     drop_spikes(points, settings)
     events["lasting_jump"] = treat_jumps(points, settings)
+    drop_unbelievable_times(points, settings)  # retiming moves points, in theory for centuries
     events["gap"] = split_gaps(points, settings)
     trim_standing(points, settings)
     events["dwell"] = treat_dwells(points, settings)

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline.trips.cleaning.coordinate_order import Bbox, inside, is_decidable, wrong_sign
 from pipeline.trips.cleaning.settings import CODE, NOTE_BIT, CleaningSettings
-from pipeline.trips.cleaning.track_points import Ints, TrackPoints
+from pipeline.trips.cleaning.track_points import Bools, Ints, TrackPoints
 from pipeline.trips.distance import distance_m
 
 
@@ -27,15 +27,27 @@ def drop_bad_coordinates(points: TrackPoints, bbox: Bbox) -> None:
         (wrong_sign(lon, lat, bbox) & ~swapped & ~impossible, "wrong_sign"),
     )
     for fault, name in faults:
-        live = points.live()
-        found = live[fault[live]]
-        whole = points.prematched[found]
-        points.drop(found[~whole], CODE[name])
-        points.drop_trips(np.unique(points.trip[found[whole]]), CODE[name])
+        _drop_faulty(points, fault, CODE[name])
+
+
+def drop_unbelievable_times(points: TrackPoints, settings: CleaningSettings) -> None:
+    """Rule 2: drop times outside the believable dates; a prematched trip goes as a whole."""
+    first, end = settings.believable_s()
+    believable = (points.t >= first) & (points.t < end)
+    _drop_faulty(points, ~believable, CODE["time_not_believable"])
+
+
+def _drop_faulty(points: TrackPoints, fault: Bools, reason: int) -> None:
+    """Drop the kept points with a fault, of a prematched trip all points."""
+    live = points.live()
+    found = live[fault[live]]
+    whole = points.prematched[found]
+    points.drop(found[~whole], reason)
+    points.drop_trips(np.unique(points.trip[found[whole]]), reason)
 
 
 def drop_equal_times(points: TrackPoints) -> None:
-    """Rule 2: of points with equal times keep the first; a prematched trip may not fall back."""
+    """Rule 2a: of points with equal times keep the first; a prematched trip may not fall back."""
     a, b = points.steps()
     equal = (points.t[a] == points.t[b]) & ~points.prematched[b]
     points.drop(b[equal], CODE["equal_time"])

@@ -3,6 +3,7 @@
 {most_speed_mps: 38.9, lasting_jump: split, outside: clip, ...} -> CleaningSettings(...)
 """
 
+from datetime import UTC, date, datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -16,6 +17,7 @@ REASONS = (
     "invalid_coordinate",
     "wrong_sign",
     "swapped_coordinates",
+    "time_not_believable",
     "times_not_rising",
     "equal_time",
     "thinned",
@@ -47,6 +49,9 @@ class CleaningSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     Attributes:
         least_share_in_bbox: Share of all points (0..1) that must lie in the city's bbox as the
             format orders longitude and latitude; below it the whole input is refused.
+        earliest: First UTC date of a believable time, 1900-01-01 or later.
+        latest: UTC date before which a believable time lies, 2200-01-01 or earlier. A point
+            outside the two is dropped: a broken row, or times of another unit.
         thin_to_s: At most one point per so many seconds is kept; 0 keeps all.
         most_speed_mps: A faster step, in m/s, is impossible (38.9 is 140 km/h).
         lasting_jump: What to do where a step is impossible and the trace stays there: `split` the
@@ -70,6 +75,8 @@ class CleaningSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """
 
     least_share_in_bbox: Annotated[float, Meta(ge=0, le=1)]
+    earliest: date
+    latest: date
     thin_to_s: From0
     most_speed_mps: Above0
     lasting_jump: Literal["split", "mark", "retime"]
@@ -87,3 +94,17 @@ class CleaningSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     shortest_s: From0
     longest_s: Above0
     most_detour: Annotated[float, Meta(ge=1)]
+
+    def __post_init__(self) -> None:
+        """Hold the believable dates in order and where calendars can word them."""
+        if not date(1900, 1, 1) <= self.earliest < self.latest <= date(2200, 1, 1):
+            raise ValueError(
+                "expected 1900-01-01 <= earliest < latest <= 2200-01-01, found"
+                f" {self.earliest} and {self.latest}"
+            )
+
+    def believable_s(self) -> tuple[float, float]:
+        """Return the first believable time and the first later one that is not, epoch seconds."""
+        days = (self.earliest, self.latest)
+        first, end = (datetime(d.year, d.month, d.day, tzinfo=UTC).timestamp() for d in days)
+        return first, end

@@ -21,12 +21,18 @@ INDEX_COLUMNS = pl.Schema(
 )
 
 
-def trip_index(raw: pl.DataFrame) -> pl.DataFrame:
+def trip_index(raw: pl.DataFrame, settings: CleaningSettings) -> pl.DataFrame:
     """Return the few facts of each trip that rule 3 needs of the whole city at once.
 
-    Trips without points, without a vehicle or flagged by their source are left out: they can
-    stand in nobody's way.
+    Trips without points of a believable time, without a vehicle or flagged by their source are
+    left out: they can stand in nobody's way.
     """
+    first, end = settings.believable_s()
+    # Most batches have nothing to filter, and a look at the least and the last time is cheap.
+    unbelievable = (pl.col("t").list.min() < first) | (pl.col("t").list.max() >= end)
+    if raw.select(unbelievable.any()).item():
+        believable = pl.element().filter(pl.element().is_between(first, end, closed="left"))
+        raw = raw.with_columns(pl.col("t").list.eval(believable))
     usable = raw.filter(
         pl.col("vehicle_id").is_not_null() & pl.col("flag").is_null() & (pl.col("t").list.len() > 0)
     )

@@ -5,13 +5,14 @@ flag=None, t=[1372636858.0, 1372636873.0, ...], lon=[-8.618643, ...], lat=[41.14
 edge_ids=[]; a line that cannot be read -> one row of `unread` with its file, line and reason.
 """
 
+import codecs
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
 
-from pipeline.errors import SourceError
+from pipeline.errors import ParameterError, SourceError
 
 RAW_COLUMNS = pl.Schema(
     {
@@ -71,60 +72,94 @@ def unread_rows(frame: pl.DataFrame, shown: str) -> pl.DataFrame:
     )
 
 
+def data_files(folder: Path) -> list[Path]:
+    """Return the files of a folder, at any depth, sorted by their path within it.
+
+    Hidden files and folders (`.gitignore`) and DVC's `*.dvc` files are no data: they are passed
+    over.
+    """
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    shown = {path: path.relative_to(folder) for path in files}
+    data = [
+        path
+        for path in files
+        if path.suffix != ".dvc" and not any(part.startswith(".") for part in shown[path].parts)
+    ]
+    return sorted(data, key=lambda path: shown[path].as_posix())
+
+
+def fits(shown: PurePath, pattern: str) -> bool:
+    """Tell whether a path within the folder ends as a pattern says, whatever the case of letters.
+
+    Raises:
+        ParameterError: The pattern is empty, absolute, or has `**` or `..`.
+    """
+    wanted = PurePosixPath(pattern.lower())
+    if not wanted.parts or wanted.is_absolute() or "**" in pattern or ".." in wanted.parts:
+        raise ParameterError(
+            f"traces: expected a pattern of file names such as *.csv, found {pattern!r}; name files"
+            " within the folder of raw traces (it is searched at any depth)"
+        )
+    return PurePosixPath(shown.as_posix().lower()).match(str(wanted))
+
+
 def raw_files(folder: Path, pattern: str) -> list[Path]:
-    """Return the raw files of a folder, at any depth, sorted by their path within it.
+    """Return the data files of a folder that fit a pattern, sorted by their path within it.
 
     Raises:
         SourceError: The folder holds no such file.
+        ParameterError: As `fits`.
     """
-    files = [path for path in folder.rglob(pattern) if path.is_file()]
+    files = [path for path in data_files(folder) if fits(path.relative_to(folder), pattern)]
     if not files:
         raise SourceError(
             f"{folder}: expected raw trace files named {pattern}, found none; put them there or"
             " change `traces.format` in the city's config, then run `python -m pipeline check`"
         )
-    return sorted(files, key=lambda path: path.relative_to(folder).as_posix())
+    return files
 
 
 def line_blocks(path: Path, block_bytes: int) -> Iterator[pl.DataFrame]:
-    """Yield a text file in frames of whole lines (columns line, from 1, and text).
+    """Yield a text file in frames of one or more whole lines (columns line, from 1, and text).
 
     Blank lines are left out but keep their number. Bytes that are not UTF-8 are replaced, so that
     one broken line stays one broken line.
 
     Raises:
-        SourceError: The file is empty or binary.
+        SourceError: The file is empty, blank or binary.
     """
-    line, rest = 1, b""
-    with path.open("rb") as file:
-        while chunk := file.read(block_bytes):
-            if b"\x00" in chunk:
-                raise SourceError(f"{path}: expected text, found binary bytes; unpack or remove it")
-            head, newline, tail = chunk.rpartition(b"\n")
-            if not newline:
-                rest += chunk
-                continue
-            text = rest + head + newline
-            rest = tail
-            yield _lines(text, line)
-            line += text.count(b"\n")
-    if rest:
-        yield _lines(rest, line)
-    elif line == 1:
+    seen = False
+    line = 1
+    for text in _whole_lines(path, block_bytes):
+        if b"\x00" in text:
+            raise SourceError(f"{path}: expected text, found binary bytes; unpack or remove it")
+        lines = _lines(text.removeprefix(codecs.BOM_UTF8) if line == 1 else text, line)
+        line += text.count(b"\n")
+        if lines.height:
+            seen = True
+            yield lines
+    if not seen:
         raise SourceError(f"{path}: expected lines of text, found an empty file; replace it")
 
 
+def _whole_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
+    """Yield the bytes of a file cut behind line ends, about `block_bytes` at a time."""
+    begun: list[bytes] = []
+    with path.open("rb") as file:
+        while chunk := file.read(block_bytes):
+            head, newline, tail = chunk.rpartition(b"\n")
+            if newline:
+                yield b"".join([*begun, head, newline])
+                begun = []
+            begun.append(tail)
+    if rest := b"".join(begun):
+        yield rest
+
+
 def _lines(text: bytes, first: int) -> pl.DataFrame:
-    frame = pl.read_csv(
-        text,
-        has_header=False,
-        new_columns=["text"],
-        separator="\x01",  # occurs in no text format: the whole line is one field
-        quote_char=None,
-        infer_schema=False,
-        encoding="utf8" if text.isascii() else "utf8-lossy",
-    )
-    return frame.with_row_index("line", offset=first).filter(pl.col("text").is_not_null())
+    block = pl.Series("text", [text.decode("utf-8", "replace")])
+    frame = block.str.split("\n").explode().str.strip_suffix("\r").to_frame()
+    return frame.with_row_index("line", offset=first).filter(pl.col("text") != "")
 
 
 def check_header(path: Path, found: list[str], expected: tuple[str, ...]) -> None:

@@ -14,6 +14,8 @@ from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unread_r
 from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
 from pipeline.trips.readers.settings import CabspottingTraces
 
+PATTERN = "new_*.txt"
+FILES = (PATTERN, "_cabs.txt")  # the list of cabs lies beside them
 FIELDS = ("lat_text", "lon_text", "occupied", "t_text")
 
 
@@ -23,7 +25,7 @@ def read_cabspotting(traces: CabspottingTraces, folder: Path) -> Iterator[Batch]
     Raises:
         SourceError: No file, an empty or binary one, or one with no row of the format.
     """
-    for path in raw_files(folder, "new_*.txt"):
+    for path in raw_files(folder, PATTERN):
         shown = path.relative_to(folder).as_posix()
         lines = pl.concat(list(line_blocks(path, traces.block_bytes)))
         rows = _rows(lines)
@@ -35,11 +37,16 @@ def read_cabspotting(traces: CabspottingTraces, folder: Path) -> Iterator[Batch]
             )
         cab = path.stem.removeprefix("new_")
         occupied = _runs(points, traces).with_columns(
-            raw_trip_id=pl.format("{}-{}", pl.lit(cab), pl.col("start").cast(pl.Int64)),
+            raw_trip_id=pl.format("{}-{}", pl.lit(cab), _second(pl.col("start"))),
             vehicle_id=pl.lit(cab),
         )
         excluded = {"unoccupied": points.height - occupied.height}
         yield Batch(gather_trips(occupied), unread_rows(rows, shown), rows.height, excluded)
+
+
+def _second(start: pl.Expr) -> pl.Expr:
+    """Return a time in whole seconds as text, one beyond all integers as it is."""
+    return pl.coalesce(start.cast(pl.Int64, strict=False).cast(pl.String), start.cast(pl.String))
 
 
 def _rows(lines: pl.DataFrame) -> pl.DataFrame:

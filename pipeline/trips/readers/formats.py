@@ -1,4 +1,4 @@
-"""The table of formats: which reader a city's `traces.format` names.
+"""The table of formats: which reader a city's `traces.format` names, and what holds for all.
 
 read_batches(PortoTraces(...), Path("data/porto/raw/traces")) -> batches of trips in the raw form
 """
@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import polars as pl
+
 from pipeline.errors import SourceError
-from pipeline.trips.readers.batch import Batch
+from pipeline.trips.readers import cabspotting, geolife, gpx, porto, tdrive
+from pipeline.trips.readers.batch import RAW_COLUMNS, Batch, data_files, empty_unread, fits
 from pipeline.trips.readers.cabspotting import read_cabspotting
 from pipeline.trips.readers.geolife import read_geolife
 from pipeline.trips.readers.gpx import read_gpx
@@ -26,6 +29,7 @@ from pipeline.trips.readers.settings import (
 )
 from pipeline.trips.readers.table import read_table
 from pipeline.trips.readers.tdrive import read_tdrive
+from pipeline.trips.readers.trip_ids import keep_apart
 
 
 class Reader(NamedTuple):
@@ -33,11 +37,13 @@ class Reader(NamedTuple):
 
     Attributes:
         read: Yields the batches of a folder.
+        files: Patterns of the files the format consists of; others in the folder are not read.
         row: What one row of the format is.
         fragments: True where equal ids in two batches are parts of one trip, not two copies of it.
     """
 
     read: Callable[[Any, Path], Iterator[Batch]]
+    files: Callable[[Any], tuple[str, ...]]
     row: Literal["trip", "point"]
     fragments: bool
 
@@ -50,6 +56,8 @@ def reader_of(traces: TracesSettings) -> Reader:
 def read_batches(traces: TracesSettings, folder: Path) -> Iterator[Batch]:
     """Yield the batches of a folder of raw files, longitude and latitude as the config orders them.
 
+    Files that no format's pattern takes are counted as excluded (`file_not_read`).
+
     Raises:
         SourceError: The folder is missing, or a file is not of the format.
     """
@@ -58,20 +66,37 @@ def read_batches(traces: TracesSettings, folder: Path) -> Iterator[Batch]:
             f"{folder}: expected the folder of raw trace files, found none; make it and put the"
             " files there, or name another under `cities:` in params.yaml"
         )
-    for batch in reader_of(traces).read(traces, folder):
+    reader = reader_of(traces)
+    for batch in reader.read(traces, folder):
+        trips = batch.trips.with_columns(keep_apart(pl.col("raw_trip_id")))
         if traces.coordinate_order == "swapped":
-            trips = batch.trips.rename({"lon": "lat", "lat": "lon"}).select(batch.trips.columns)
-            yield batch._replace(trips=trips)
-        else:
-            yield batch
+            trips = trips.rename({"lon": "lat", "lat": "lon"}).select(batch.trips.columns)
+        yield batch._replace(trips=trips)
+    names = [path.relative_to(folder) for path in data_files(folder)]
+    patterns = reader.files(traces)
+    others = sum(not any(fits(name, pattern) for pattern in patterns) for name in names)
+    if others:
+        none = pl.DataFrame(schema=RAW_COLUMNS)
+        yield Batch(none, empty_unread(), 0, {"file_not_read": others})
+
+
+def _table_files(traces: TableTraces) -> tuple[str, ...]:
+    return (traces.pattern,)
+
+
+def _hoser_files(traces: HoserTraces) -> tuple[str, ...]:
+    relations = Path(traces.roadmap).with_suffix(".rel").as_posix()
+    return traces.trajectories, traces.roadmap, relations
 
 
 READERS: dict[type, Reader] = {
-    PortoTraces: Reader(read_porto, row="trip", fragments=False),
-    CabspottingTraces: Reader(read_cabspotting, row="point", fragments=False),
-    TdriveTraces: Reader(read_tdrive, row="point", fragments=True),
-    GeolifeTraces: Reader(read_geolife, row="point", fragments=False),
-    GpxTraces: Reader(read_gpx, row="point", fragments=False),
-    TableTraces: Reader(read_table, row="point", fragments=True),
-    HoserTraces: Reader(read_hoser, row="trip", fragments=False),
+    PortoTraces: Reader(read_porto, lambda _: (porto.PATTERN,), "trip", fragments=False),
+    CabspottingTraces: Reader(
+        read_cabspotting, lambda _: cabspotting.FILES, "point", fragments=False
+    ),
+    TdriveTraces: Reader(read_tdrive, lambda _: (tdrive.PATTERN,), "point", fragments=True),
+    GeolifeTraces: Reader(read_geolife, lambda _: geolife.FILES, "point", fragments=False),
+    GpxTraces: Reader(read_gpx, lambda _: (gpx.PATTERN,), "point", fragments=False),
+    TableTraces: Reader(read_table, _table_files, "point", fragments=True),
+    HoserTraces: Reader(read_hoser, _hoser_files, "trip", fragments=False),
 }

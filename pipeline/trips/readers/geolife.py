@@ -7,6 +7,7 @@ Data/010/Trajectory/20070804033032.plt -> raw_trip_id "010-20070804033032" (unla
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from pipeline.errors import SourceError
@@ -15,6 +16,9 @@ from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reaso
 from pipeline.trips.readers.settings import GeolifeTraces
 from pipeline.trips.readers.times import epoch_seconds
 
+PATTERN = "*.plt"
+LABELS = "labels.txt"
+FILES = (PATTERN, LABELS)
 HEADER_LINES = 6
 FIELDS = ("lat_text", "lon_text", "zero", "feet", "days", "date", "time")
 
@@ -28,7 +32,7 @@ def read_geolife(traces: GeolifeTraces, folder: Path) -> Iterator[Batch]:
     Raises:
         SourceError: No file, an empty or binary one, or one that does not begin as a PLT file.
     """
-    for path in raw_files(folder, "*.plt"):
+    for path in raw_files(folder, PATTERN):
         lines = pl.concat(list(line_blocks(path, traces.block_bytes)))
         if not lines["text"][0].startswith("Geolife trajectory"):
             raise SourceError(
@@ -38,10 +42,10 @@ def read_geolife(traces: GeolifeTraces, folder: Path) -> Iterator[Batch]:
         rows = _rows(lines.filter(pl.col("line") > HEADER_LINES))
         points = rows.filter(pl.col("reason").is_null()).sort("t", "lon", "lat")
         user = path.parent.parent.name
-        labels = path.parent.parent / "labels.txt"
+        labels = [file for file in path.parent.parent.iterdir() if file.name.lower() == LABELS]
         name = f"{user}-{path.stem}"
-        if labels.is_file():
-            kept, excluded = _labelled(points, _labels(labels), traces.modes, name)
+        if labels:
+            kept, excluded = _labelled(points, _labels(labels[0]), traces.modes, name)
         elif traces.unlabelled == "keep":
             kept, excluded = points.with_columns(raw_trip_id=pl.lit(name)), {}
         else:
@@ -79,17 +83,29 @@ def _labels(path: Path) -> pl.DataFrame:
         raise SourceError(
             f"{path}: expected lines `start<tab>end<tab>mode` after a header, found others; mend it"
         )
-    return labels.sort("from", "to")
+    return labels
 
 
 def _labelled(
     points: pl.DataFrame, labels: pl.DataFrame, modes: list[str], name: str
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Keep the points under a label of one of the modes; count the others."""
-    marked = points.join_asof(
-        labels.with_columns(label_start="from"), left_on="t", right_on="from", strategy="backward"
+    """Keep the points under a label of one of the modes; count the others.
+
+    Where labels overlap, the one that starts last holds, of those the one that ends first.
+    """
+    ranked = labels.sort("from", "to", "mode", descending=[False, True, False])
+    label = np.full(points.height, -1)
+    begins = np.searchsorted(points["t"], ranked["from"])
+    ends = np.searchsorted(points["t"], ranked["to"], side="right")
+    for number, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        label[begin:end] = number
+    marked = points.with_columns(pl.Series("label", label, dtype=pl.Int64)).join(
+        ranked.select("mode", label_start="from").with_row_index("label").cast({"label": pl.Int64}),
+        on="label",
+        how="left",
+        maintain_order="left",
     )
-    covered = (pl.col("t") <= pl.col("to")).fill_null(value=False)
+    covered = pl.col("label") >= 0
     wanted = covered & pl.col("mode").is_in(modes)
     kept = marked.filter(wanted).with_columns(
         raw_trip_id=pl.format("{}-{}", pl.lit(name), pl.col("label_start").cast(pl.Int64))

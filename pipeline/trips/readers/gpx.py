@@ -16,6 +16,7 @@ from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reaso
 from pipeline.trips.readers.settings import GpxTraces
 from pipeline.trips.readers.times import epoch_seconds
 
+PATTERN = "*.gpx"
 _COLUMNS = ("raw_trip_id", "line", "lat_text", "lon_text", "time")
 
 
@@ -27,7 +28,7 @@ def read_gpx(_: GpxTraces, folder: Path) -> Iterator[Batch]:
     Raises:
         SourceError: No file, or one that is not GPX.
     """
-    for path in raw_files(folder, "*.gpx"):
+    for path in raw_files(folder, PATTERN):
         shown = path.relative_to(folder).as_posix()
         points = list(_points(path, shown.removesuffix(".gpx")))
         rows = pl.DataFrame(
@@ -65,5 +66,7 @@ def _points(path: Path, name: str) -> Iterator[tuple[str, int, str | None, str |
                 element.clear()
     except ET.ParseError as fault:
         raise SourceError(f"{path}: expected GPX, found {fault}; replace the file") from fault
+    except (LookupError, ValueError) as fault:  # an encoding that expat does not know
+        raise SourceError(f"{path}: expected GPX, found {fault}; save it as UTF-8") from fault
     if root != "gpx":
         raise SourceError(f"{path}: expected a <gpx> document, found <{root}>; replace the file")

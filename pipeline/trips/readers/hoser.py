@@ -5,7 +5,6 @@
    entered, lon and lat = the middles of the roads
 """
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from pipeline.trips.readers.batch import (
     raw_files,
     unread_rows,
 )
+from pipeline.trips.readers.csv_rows import split_row
 from pipeline.trips.readers.settings import HoserTraces
 from pipeline.trips.readers.times import epoch_seconds
 
@@ -53,14 +53,13 @@ def read_hoser(traces: HoserTraces, folder: Path) -> Iterator[Batch]:
         for number, lines in enumerate(line_blocks(path, traces.block_bytes)):
             rows = lines
             if number == 0:
-                header = next(csv.reader([lines["text"][0].lstrip("\ufeff")]))
-                check_header(path, header, COLUMNS)
+                check_header(path, split_row(lines["text"][0]) or [], COLUMNS)
                 rows = lines.slice(1)
             yield _batch(rows, shown, roads)
 
 
 def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
-    cells = [row if len(row) == len(COLUMNS) else [None] * 5 for row in csv.reader(lines["text"])]
+    cells = [_cells(text) for text in lines["text"]]
     table = pl.DataFrame(cells, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
     rows = lines.hstack(table).with_columns(
         pl.col("rid_list", "time_list").str.split(",").list.eval(pl.element().str.strip_chars())
@@ -77,14 +76,17 @@ def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
     rows = rows.join(faults, on="row", how="left", maintain_order="left").with_columns(
         reason=pl.when(pl.col("mm_id").is_null())
         .then(pl.lit("row_truncated"))
+        .when(pl.col("mm_id").str.strip_chars() == "")
+        .then(pl.lit("row_unparsable"))
         .when(unequal)
         .then(pl.lit("lists_unequal"))
         .otherwise("reason")
     )
     good = rows.filter(pl.col("reason").is_null())
-    points = steps.group_by("row", maintain_order=True).agg("t", "lon", "lat", edge_ids="rid_list")
+    edge_ids = pl.col("edge").cast(pl.String)  # "04" and "4" are one road
+    points = steps.group_by("row", maintain_order=True).agg("t", "lon", "lat", edge_ids=edge_ids)
     trips = good.join(points, on="row", maintain_order="left").select(
-        raw_trip_id="mm_id",
+        raw_trip_id=pl.col("mm_id").str.strip_chars(),
         vehicle_id=pl.col("entity_id").replace("", None),
         flag=pl.lit(None, dtype=pl.String),
         t="t",
@@ -93,6 +95,11 @@ def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
         edge_ids="edge_ids",
     )
     return Batch(trips.cast(RAW_COLUMNS), unread_rows(rows, shown), lines.height, {})
+
+
+def _cells(text: str) -> list[str] | list[None]:
+    row = split_row(text)
+    return row if row is not None and len(row) == len(COLUMNS) else [None] * len(COLUMNS)
 
 
 def _step_faults(steps: pl.DataFrame, joins: npt.NDArray[np.int64]) -> pl.DataFrame:
@@ -116,33 +123,54 @@ def _step_faults(steps: pl.DataFrame, joins: npt.NDArray[np.int64]) -> pl.DataFr
 
 
 def _read_roads(path: Path) -> _Roads:
-    geo = _columns(path, ("geo_id", "coordinates"))
+    geo = _columns(path, ("geo_id", "coordinates"), ids=("geo_id",))
+    again = geo.filter(pl.col("geo_id").is_duplicated())
+    if again.height:
+        raise SourceError(
+            f"{path}: expected every geo_id once, found {again['geo_id'][0]} again; mend the file"
+        )
     middles = [_middle(path, text) for text in geo["coordinates"]]
     frame = pl.DataFrame(
         {"edge": geo["geo_id"], "lon": [m[0] for m in middles], "lat": [m[1] for m in middles]}
-    ).cast({"edge": pl.Int64, "lon": pl.Float64, "lat": pl.Float64})
-    rel = _columns(path.with_suffix(".rel"), ("origin_id", "destination_id"))
-    pairs = rel.cast(pl.Int64)
+    ).cast({"lon": pl.Float64, "lat": pl.Float64})
+    names = ("origin_id", "destination_id")
+    pairs = _columns(path.with_suffix(".rel"), names, ids=names)
     joins = pairs["origin_id"].to_numpy() << 32 | pairs["destination_id"].to_numpy()
     return _Roads(frame, np.unique(joins))
 
 
-def _columns(path: Path, names: tuple[str, ...]) -> pl.DataFrame:
+def _columns(path: Path, names: tuple[str, ...], *, ids: tuple[str, ...]) -> pl.DataFrame:
+    """Read columns of a CSV table as text, those of ids as numbers from 0 to 2^31 - 1."""
     try:
-        return pl.read_csv(path, infer_schema=False).select(names)
+        table = pl.read_csv(path, infer_schema=False).select(names)
     except (OSError, pl.exceptions.PolarsError) as fault:
+        found = " ".join(str(fault).split())[:200]
         raise SourceError(
-            f"{path}: expected a CSV table with the columns {', '.join(names)}, found {fault};"
+            f"{path}: expected a CSV table with the columns {', '.join(names)}, found {found};"
             " see `traces.roadmap` in the city's config"
         ) from fault
+    numbers = table.with_columns(pl.col(ids).cast(pl.Int64, strict=False))
+    for name in ids:
+        wrong = table.filter(~numbers[name].is_between(0, 2**31 - 1).fill_null(value=False))
+        if wrong.height:
+            raise SourceError(
+                f"{path}: expected whole numbers from 0 in {name}, found {wrong[name][0]!r};"
+                " mend the file"
+            )
+    return numbers
 
 
-def _middle(path: Path, text: str) -> tuple[float, float]:
+def _middle(path: Path, text: str | None) -> tuple[float, float]:
     """Return longitude and latitude halfway along a road given as JSON [[lon,lat],...]."""
     try:
-        line = np.asarray(json.loads(text), dtype=np.float64).reshape(-1, 2)
-    except ValueError as fault:
-        raise SourceError(f"{path}: expected [[lon,lat],...], found {text[:80]!r}") from fault
+        line = np.asarray(json.loads(text or "null"), dtype=np.float64)
+    except (ValueError, TypeError, RecursionError):
+        line = np.zeros(0)
+    if line.ndim != 2 or len(line) < 2 or line.shape[1] != 2 or not np.isfinite(line).all():
+        raise SourceError(
+            f"{path}: expected coordinates [[lon,lat],[lon,lat],...], found"
+            f" {(text or 'none')[:80]!r}; mend the file"
+        )
     scale = np.cos(np.radians(line[:, 1].mean()))
     legs = np.hypot(np.diff(line[:, 0]) * scale, np.diff(line[:, 1]))
     along = np.concatenate([[0.0], np.cumsum(legs)])

@@ -21,6 +21,7 @@ from pipeline.trips.readers.batch import (
 )
 from pipeline.trips.readers.settings import PortoTraces
 
+PATTERN = "*.csv"
 COLUMNS = (
     "TRIP_ID",
     "CALL_TYPE",
@@ -43,12 +44,12 @@ def read_porto(traces: PortoTraces, folder: Path) -> Iterator[Batch]:
     Raises:
         SourceError: No file, an empty or binary file, or other columns than `COLUMNS`.
     """
-    for path in raw_files(folder, "*.csv"):
+    for path in raw_files(folder, PATTERN):
         shown = path.relative_to(folder).as_posix()
         for number, lines in enumerate(line_blocks(path, traces.block_bytes)):
             rows = lines
             if number == 0:
-                header = lines["text"][0].lstrip("\ufeff").split(",")
+                header = lines["text"][0].split(",")
                 check_header(path, [name.strip('" \r') for name in header], COLUMNS)
                 rows = lines.slice(1)
             yield _batch(rows, shown, traces.interval_s)
@@ -67,14 +68,14 @@ def _batch(lines: pl.DataFrame, shown: str, interval_s: int) -> Batch:
     good = fields.filter(pl.col("reason").is_null()).with_columns(
         numbers.str.split(",").cast(pl.List(pl.Float64), strict=False).list.drop_nulls().alias("xy")
     )
-    points = pl.col("xy").list.len().cast(pl.Int64) // 2
-    end = pl.col("start") + interval_s * points
+    # In floats: a start or an interval that cannot be must not overflow; cleaning judges times.
+    number = pl.int_ranges(0, pl.col("xy").list.len() // 2, dtype=pl.Int64)
     missing = pl.col("MISSING_DATA").str.to_lowercase() == "true"
     trips = good.select(
         raw_trip_id=pl.col("TRIP_ID"),
         vehicle_id=pl.col("TAXI_ID").replace("", None),
         flag=pl.when(missing).then(pl.lit(MISSING_DATA)),
-        t=pl.int_ranges(pl.col("start"), end, interval_s).cast(pl.List(pl.Float64)),
+        t=number.cast(pl.List(pl.Float64)) * float(interval_s) + pl.col("start").cast(pl.Float64),
         lon=pl.col("xy").list.gather_every(2, 0),
         lat=pl.col("xy").list.gather_every(2, 1),
         edge_ids=pl.lit([], dtype=pl.List(pl.String)),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Positive = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
 class TraceSource(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,21 +33,22 @@ class _Traces(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         coordinate_order: `as_format` takes longitude and latitude from where the format has them;
             `swapped` exchanges the two, for a file that was saved the wrong way round.
         shards: Parts the trips are dealt into (by a hash of their id); memory holds one part.
-            About one per 30,000 trips. Changes the files a trip lies in, never its content.
-        block_bytes: Text held at once while reading, in bytes.
+            About one per 30,000 trips, 4,096 at most. Changes the files a trip lies in, never its
+            content.
+        block_bytes: Text held at once while reading, in bytes; from 64 to 1 GiB.
     """
 
     kind: Literal["real", "simulated"]
     source: TraceSource
     coordinate_order: Literal["as_format", "swapped"]
-    shards: Positive
-    block_bytes: Annotated[int, Meta(ge=64)]
+    shards: Annotated[int, Meta(ge=1, le=4096)]
+    block_bytes: Annotated[int, Meta(ge=64, le=1 << 30)]
 
 
 class PortoTraces(_Traces, frozen=True, tag_field="format", tag="porto"):
     """Porto's train.csv; `interval_s` is the time between two points of a POLYLINE (15 s)."""
 
-    interval_s: Positive
+    interval_s: Seconds
 
 
 class CabspottingTraces(_Traces, frozen=True, tag_field="format", tag="cabspotting"):
@@ -101,7 +102,8 @@ class TableTraces(_Traces, frozen=True, tag_field="format", tag="table"):
     """A CSV or Parquet table with one point per row.
 
     Attributes:
-        pattern: File names to read, such as `*.csv` or `*.parquet`.
+        pattern: File names to read, such as `*.csv` or `*.parquet`, at any depth and in any case
+            of letters.
         columns: Which column holds what.
         time: `epoch_s`, `epoch_ms`, or `iso` (text such as 2013-07-01T00:00:58Z, or a Parquet
             timestamp).

@@ -4,7 +4,6 @@ trip,car,when,x,y with `7,c1,2024-05-01T07:00:00Z,24.94,60.17` -> raw_trip_id "7
 vehicle_id "c1", t [1714546800.0], lon [24.94], lat [60.17]; rows may come in any order
 """
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import polars as pl
 
 from pipeline.errors import SourceError
 from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unread_rows
+from pipeline.trips.readers.csv_rows import split_row
 from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
 from pipeline.trips.readers.settings import TableTraces
 from pipeline.trips.readers.times import check_zone, epoch_seconds, naive_seconds
@@ -30,7 +30,7 @@ def read_table(traces: TableTraces, folder: Path) -> Iterator[Batch]:
         check_zone(traces.time_zone)
     for path in raw_files(folder, traces.pattern):
         shown = path.relative_to(folder).as_posix()
-        frames = _parquet(path, traces) if path.suffix == ".parquet" else _csv(path, traces)
+        frames = _parquet(path, traces) if path.suffix.lower() == ".parquet" else _csv(path, traces)
         for frame in frames:
             rows = _rows(frame, traces)
             good = rows.filter(pl.col("reason").is_null())
@@ -42,65 +42,88 @@ def _csv(path: Path, traces: TableTraces) -> Iterator[pl.DataFrame]:
     for lines in line_blocks(path, traces.block_bytes):
         rows = lines
         if not header:
-            header = next(csv.reader([lines["text"][0].lstrip("\ufeff")]))
+            header = split_row(lines["text"][0]) or []
             _check_columns(path, header, traces)
             rows = lines.slice(1)
-        yield _fields(rows, header)
+        yield _fields(rows, header, traces)
 
 
-def _fields(lines: pl.DataFrame, header: list[str]) -> pl.DataFrame:
+def _fields(lines: pl.DataFrame, header: list[str], traces: TableTraces) -> pl.DataFrame:
     if lines["text"].str.contains('"', literal=True).any():
-        split = pl.Series(list(csv.reader(lines["text"])), dtype=pl.List(pl.String))
+        split = pl.Series([split_row(text) for text in lines["text"]], dtype=pl.List(pl.String))
     else:
         split = lines["text"].str.split(",")
-    columns = [split.list.get(i, null_on_oob=True).alias(name) for i, name in enumerate(header)]
-    # A row of another length than the header is cut off or run together: its last field is null.
-    columns.append((split.list.len() == len(header)).alias("\x00whole"))
-    return lines.hstack(columns)
+    # A row of another length than the header is cut off or run together.
+    whole = (split.list.len() == len(header)).fill_null(value=False)
+    columns = {
+        role: split.list.get(header.index(name), null_on_oob=True)
+        for role, name in _stated(traces).items()
+    }
+    return lines.with_columns(whole=whole, **columns)
 
 
 def _parquet(path: Path, traces: TableTraces) -> Iterator[pl.DataFrame]:
     try:
-        scan = pl.scan_parquet(path)
-        _check_columns(path, scan.collect_schema().names(), traces)
-        height = int(scan.select(pl.len()).collect().item())
-    except (pl.exceptions.ComputeError, OSError) as fault:
-        raise SourceError(f"{path}: expected Parquet, found {fault}; replace the file") from fault
-    names = [name for name in _stated(traces) if name is not None]
-    for start in range(0, height, _ROWS_AT_ONCE):
-        rows = scan.select(names).slice(start, _ROWS_AT_ONCE).collect()
-        whole = pl.lit(value=True).alias("\x00whole")
-        text = pl.concat_str(pl.all().cast(pl.String), separator=",", ignore_nulls=True)
-        yield rows.with_columns(whole, text.alias("text")).with_row_index("line", start + 1)
+        scan = pl.scan_parquet(path, glob=False)
+        schema = scan.collect_schema()
+        _check_columns(path, schema.names(), traces)
+        _check_types(path, schema, traces)
+        table = scan.select(pl.col(name).alias(role) for role, name in _stated(traces).items())
+        height = int(table.select(pl.len()).collect().item())
+        for start in range(0, height, _ROWS_AT_ONCE):
+            rows = table.slice(start, _ROWS_AT_ONCE).collect()
+            text = pl.concat_str(pl.all().cast(pl.String), separator=",", ignore_nulls=True)
+            yield rows.with_columns(text=text, whole=True).with_row_index("line", start + 1)
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        found = " ".join(str(fault).split())[:200]
+        raise SourceError(f"{path}: expected Parquet, found {found}; replace the file") from fault
 
 
-def _stated(traces: TableTraces) -> tuple[str | None, ...]:
+def _stated(traces: TableTraces) -> dict[str, str]:
+    """Return the table's columns by what they hold."""
     columns = traces.columns
-    return columns.trip, columns.vehicle, columns.time, columns.lon, columns.lat
+    stated = {"trip": columns.trip, "time": columns.time, "lon": columns.lon, "lat": columns.lat}
+    return stated if columns.vehicle is None else stated | {"vehicle": columns.vehicle}
 
 
 def _check_columns(path: Path, found: list[str], traces: TableTraces) -> None:
-    missing = [name for name in _stated(traces) if name is not None and name not in found]
+    stated = _stated(traces).values()
+    missing = [name for name in stated if name not in found]
     if missing:
         raise SourceError(
             f"{path}: expected the columns {', '.join(missing)} that `traces.columns` names, found"
             f" only {', '.join(found)[:200]}; mend the config or the file"
         )
+    repeated = [name for name in stated if found.count(name) > 1]
+    if repeated:
+        raise SourceError(
+            f"{path}: expected one column {repeated[0]}, found {found.count(repeated[0])}; rename"
+            " the others in the file"
+        )
+
+
+def _check_types(path: Path, schema: pl.Schema, traces: TableTraces) -> None:
+    for name in _stated(traces).values():
+        if schema[name].is_nested() or schema[name] in (pl.Binary, pl.Object):
+            raise SourceError(
+                f"{path}: expected text, numbers or times in the column {name}, found"
+                f" {schema[name]}; mend the config or the file"
+            )
 
 
 def _rows(frame: pl.DataFrame, traces: TableTraces) -> pl.DataFrame:
-    columns = traces.columns
-    vehicle = pl.lit(None) if columns.vehicle is None else pl.col(columns.vehicle)
+    no_vehicle = pl.lit(None, dtype=pl.String)
+    vehicle = no_vehicle if traces.columns.vehicle is None else pl.col("vehicle")
     rows = frame.select(
         "line",
         "text",
-        "\x00whole",
-        pl.col(columns.trip).cast(pl.String).str.strip_chars().alias("raw_trip_id"),
+        "whole",
+        pl.col("trip").cast(pl.String).str.strip_chars().alias("raw_trip_id"),
         vehicle.cast(pl.String).str.strip_chars().replace("", None).alias("vehicle_id"),
-        _times(frame[columns.time], traces).alias("t"),
-        *numbers({"lon": columns.lon, "lat": columns.lat}),
+        _times(frame["time"], traces).alias("t"),
+        *numbers({"lon": "lon", "lat": "lat"}),
     )
-    whole = pl.when("\x00whole").then(pl.lit(""))
+    whole = pl.when("whole").then(pl.lit(""))
     no_trip = pl.col("raw_trip_id").fill_null("") == ""
     reason = pl.coalesce(point_reason(whole), pl.when(no_trip).then(pl.lit("row_unparsable")))
     return rows.with_columns(reason=reason)

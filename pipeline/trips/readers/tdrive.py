@@ -15,6 +15,7 @@ from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reaso
 from pipeline.trips.readers.settings import TdriveTraces
 from pipeline.trips.readers.times import check_zone, epoch_seconds
 
+PATTERN = "*.txt"
 FIELDS = ("taxi", "time", "lon_text", "lat_text")
 
 
@@ -27,20 +28,23 @@ def read_tdrive(traces: TdriveTraces, folder: Path) -> Iterator[Batch]:
         SourceError: No file, a binary one, or one with no row of the format.
     """
     check_zone(traces.time_zone)
-    for path in raw_files(folder, "*.txt"):
+    for path in raw_files(folder, PATTERN):
         shown = path.relative_to(folder).as_posix()
         if path.stat().st_size == 0:
             yield Batch(gather_trips(_points(_no_lines())), empty_unread(), 0, {"empty_file": 1})
             continue
-        for number, lines in enumerate(line_blocks(path, traces.block_bytes)):
+        first, read = "", 0
+        for lines in line_blocks(path, traces.block_bytes):
             rows = _rows(lines, traces.time_zone)
-            if number == 0 and rows["reason"].null_count() == 0:
-                raise SourceError(
-                    f"{path}: expected lines `taxi_id,YYYY-MM-DD HH:MM:SS,lon,lat`, found"
-                    f" {rows['text'][0][:80]!r}; check `traces.format` in the city's config"
-                )
+            first = first or rows["text"][0]
+            read += rows["reason"].null_count()
             trips = gather_trips(_points(rows.filter(pl.col("reason").is_null())))
             yield Batch(trips, unread_rows(rows, shown), rows.height, {})
+        if not read:
+            raise SourceError(
+                f"{path}: expected lines `taxi_id,YYYY-MM-DD HH:MM:SS,lon,lat`, found"
+                f" {first[:80]!r}; check `traces.format` in the city's config"
+            )
 
 
 def _rows(lines: pl.DataFrame, time_zone: str) -> pl.DataFrame:
@@ -49,7 +53,12 @@ def _rows(lines: pl.DataFrame, time_zone: str) -> pl.DataFrame:
     rows = rows.with_columns(numbers({"lon": "lon_text", "lat": "lat_text"})).with_columns(
         epoch_seconds(rows["time"], time_zone).alias("t")
     )
-    return rows.with_columns(reason=point_reason(pl.col("lat_text")))
+    no_taxi = pl.col("taxi").str.strip_chars() == ""
+    return rows.with_columns(
+        reason=pl.coalesce(
+            point_reason(pl.col("lat_text")), pl.when(no_taxi).then(pl.lit("row_unparsable"))
+        )
+    )
 
 
 def _points(rows: pl.DataFrame) -> pl.DataFrame:
