@@ -136,7 +136,7 @@ def _convert(value: Any, kind: Any, where: str) -> Any:
         converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as fault:
         message, path = _message_and_path(str(fault))
-        raise _refusal(f"{where}{path}", message) from fault
+        raise _refusal(f"{where}{_with_key(value, kind, path)}", message) from fault
     fault_of_value = check_values(value, key)
     if fault_of_value:
         path, message = fault_of_value
@@ -152,6 +152,30 @@ def _message_and_path(text: str) -> tuple[str, str]:
     if colon and key.isidentifier():
         return rest, f"{path.rstrip('`')}.{key}"
     return message, path.rstrip("`")
+
+
+def _with_key(value: Any, kind: Any, path: str) -> str:
+    """Name the entry of a mapping that is at fault; msgspec writes "[...]" for its key."""
+    before, unnamed, after = path.partition("[...]")
+    if not unnamed or "[" in before:  # a mapping within a list is near enough by the list's place
+        return path
+    names = before.split(".")[1:]
+    mapping = value
+    for name in names:
+        mapping = mapping[name]
+    for key in mapping:
+        try:
+            msgspec.convert(_with_one_entry(value, names, key), kind)
+        except msgspec.ValidationError as fault:
+            if _message_and_path(str(fault))[1] == path:
+                return f"{before}.{key}{after}"
+    return path
+
+
+def _with_one_entry(value: dict[str, Any], names: list[str], key: str) -> dict[str, Any]:
+    if not names:
+        return {key: value[key]}
+    return value | {names[0]: _with_one_entry(value[names[0]], names[1:], key)}
 
 
 def _refusal(place: str, message: str) -> ParameterError:

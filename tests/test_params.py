@@ -1,10 +1,12 @@
 """A missing, unknown or impossible parameter is one line with file and dotted path."""
 
 import shutil
+import zoneinfo
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
+import polars as pl
 import pytest
 import yaml
 
@@ -13,6 +15,7 @@ from pipeline.errors import ParameterError
 from pipeline.keys import H3Resolution, Seed, is_time_zone
 from pipeline.params import Parameters, section_of
 from pipeline.runner import check_keys, run_stage, stage_arguments, stage_named
+from pipeline.trips.phases import local_time_words
 
 ROOT = Path(__file__).resolve().parent.parent
 CITY = "name: Toy\nlanguage: en\n"
@@ -167,11 +170,12 @@ def test_a_time_zone_may_be_null_where_its_type_says_so(tmp_path):
     assert asked.config("toy", "traces", dict[str, str | None]) == {"time_zone": None}
 
 
-def test_every_zone_accepted_is_known_to_the_tables_that_word_times():
-    assert is_time_zone("Europe/Lisbon")
-    assert is_time_zone("UTC")
-    assert not is_time_zone("Factory")
-    assert not is_time_zone("localtime")
+def test_every_zone_accepted_can_word_a_time():
+    zones = [zone for zone in zoneinfo.available_timezones() if is_time_zone(zone)]
+    assert {"Europe/Lisbon", "UTC"} <= set(zones)
+    frame = pl.DataFrame({"t": [0.0]})
+    for zone in zones:
+        assert "19" in frame.select(local_time_words(pl.col("t"), zone)).item()
 
 
 @pytest.mark.parametrize(
@@ -250,6 +254,7 @@ def spoil(project: Path, file: str, path: str, value: object) -> None:
         ("match", "params.yaml", "match.part_fixes", 10**30, "`int` <= 1000000"),
         ("compress", "params.yaml", "compress.min_phases", 1, "`int` >= 2"),
         ("cells", "params.yaml", "cells.residential_low", 0.5, "at most residential_high, 0.4"),
+        ("roads", "params.yaml", "roads.class_speed_kph.trunk", -1, "`float` >= 1"),
         ("simulate", "params.yaml", "simulate.cost_sigma", 1000, "`float` <= 5"),
         ("simulate", "params.yaml", "simulate.speed_sigma", 1000, "`float` <= 5"),
         ("simulate", "params.yaml", "simulate.via_detour", [1.4, 1.03], "the smaller value first"),
@@ -265,6 +270,13 @@ def test_a_stage_refuses_an_impossible_parameter(project, stage, file, path, val
     spoil(project, file, path, value)
     fault = fault_of(lambda: stage_arguments(stage_named(stage), "monaco", Parameters(project)))
     assert f"{file}: {path}: expected {message}" in fault
+
+
+def test_of_two_faults_the_first_is_named_with_its_own_key(project):
+    spoil(project, "params.yaml", "roads.class_speed_kph.trunk", -1)
+    spoil(project, "params.yaml", "roads.slowest_kph", -1)
+    fault = fault_of(lambda: stage_arguments(stage_named("roads"), "monaco", Parameters(project)))
+    assert "params.yaml: roads.class_speed_kph.trunk: expected" in fault
 
 
 @pytest.mark.parametrize(
