@@ -15,15 +15,16 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.city.context import OvertureSource
 from pipeline.city.diagnose import diagnose_ground, diagnose_place
-from pipeline.city.sources import OverpassSource
+from pipeline.city.sources import FileSource, OverpassSource, RoadmapSource, pinned_file
 from pipeline.errors import ParameterError, PipelineError
 from pipeline.findings import Finding
 from pipeline.params import Parameters
 from pipeline.runner import check_keys, stage_arguments, stage_function, stage_named
 from pipeline.stages import STAGES
-from pipeline.store import StageIO
+from pipeline.store import StageIO, read_table
 from pipeline.trips.diagnose import diagnose_traces
 
 GROUND = ("pull_osm", "pull_context", "roads", "cells")
@@ -50,10 +51,10 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
     findings += diagnose_place(bbox=bbox, time_zone=time_zone)
     with tempfile.TemporaryDirectory(prefix="check-") as scratch:
         ground = _rehearse_ground(city, parameters, root, Path(scratch), findings)
-        roads = _table(ground, city, "roads.parquet")
-        cells = _table(ground, city, "cells.parquet")
+        roads = _table(ground, city, "roads")
+        cells = _table(ground, city, "cells")
         if roads is not None and cells is not None:
-            refused = _table(ground, city, "rejected/roads.parquet")
+            refused = _table(ground, city, "roads_rejected")
             findings += diagnose_ground(
                 bbox=bbox,
                 roads=roads,
@@ -102,7 +103,8 @@ def _rehearse_ground(
     city: str, parameters: Parameters, root: Path, scratch: Path, findings: list[Finding]
 ) -> Path:
     """Return the root under which the city's ground lies; build it in `scratch` if need be."""
-    if _table(root, city, "cells.parquet") is not None:
+    if _table(root, city, "cells") is not None:
+        findings += _extract_findings(city, parameters)
         return root
     for name in GROUND:
         stage = stage_named(name)
@@ -121,19 +123,47 @@ def _rehearse_ground(
     return scratch
 
 
+def _extract_findings(city: str, parameters: Parameters) -> list[Finding]:
+    """Look whether the user's own extract is still the pinned one the ground was built from."""
+    source = stage_arguments(stage_named("pull_osm"), city, parameters)["network"].source
+    if isinstance(source, FileSource):
+        pins = [(source.path, source.sha256, "sha256")]
+    elif isinstance(source, RoadmapSource):
+        pins = [(source.geo, source.geo_sha256, "geo_sha256")]
+        pins += [(source.rel, source.rel_sha256, "rel_sha256")]
+        pins += [(source.osm, source.osm_sha256, "osm_sha256")] if source.osm else []
+    else:
+        return []
+    findings = []
+    for path, sha256, key in pins:
+        try:
+            pinned_file(Path(path), sha256, key=f"network.source.{key}")
+        except PipelineError as fault:
+            findings.append(Finding("error", "pull_osm", "", str(fault)))
+    return findings
+
+
 def _trace_findings(
     city: str, parameters: Parameters, root: Path, roads: pl.DataFrame | None
 ) -> list[Finding]:
     arguments = stage_arguments(stage_named("ingest"), city, parameters)
     entry = parameters.cities.get(city)
-    folder = root / (entry.traces if entry else f"data/{city}/raw/traces")
     traces = arguments["traces"]
+    simulated = f"data/{city}/{ARTIFACTS['simulated_traces'].path}"
+    raw = simulated if traces.kind == "simulated" else f"data/{city}/raw/traces"
+    raw = entry.traces if entry else raw
+    folder = root / raw
     if traces.kind == "simulated" and not folder.exists():
+        if folder != root / simulated:
+            found = f"{raw}, where nothing is and no stage writes"
+            remedy = f"set `cities.{city}.traces: {simulated}` in params.yaml"
+            return [Finding("error", "simulated traces", simulated, found, remedy)]
         remedy = f"`dvc repro ingest@{city}` makes them"
         return [Finding("info", "raw traces", "", "simulated, not made yet", remedy)]
     return diagnose_traces(folder, traces=traces, bbox=arguments["bbox"], roads=roads)
 
 
 def _table(root: Path, city: str, name: str) -> pl.DataFrame | None:
-    file = root / "data" / city / name
-    return pl.read_parquet(file, hive_partitioning=False) if file.exists() else None
+    artifact = ARTIFACTS[name]
+    file = artifact_path(artifact, root=root, city=city)
+    return read_table(file, artifact) if file.exists() else None

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import polars as pl
 import pyarrow as pa
 
 from pipeline.errors import ContractError
 
 SCHEMA_DIR = Path(__file__).resolve().parent.parent / "schemas"
+ROWS_PER_GROUP = 4096
 _SCALARS: dict[str, pa.DataType] = {
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -91,9 +93,7 @@ def check_record(name: str, record: object, *, where: str) -> None:
         )
 
 
-def check_rows(
-    name: str, rows: Sequence[dict[str, Any]], *, where: str, first_row: int, key: str
-) -> None:
+def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int, key: str) -> None:
     """Raise ContractError for the first row that breaks its schema.
 
     Args:
@@ -106,9 +106,44 @@ def check_rows(
     is_valid = fast_validator(name).is_valid
     for number, row in enumerate(rows):
         if not is_valid(row):
+            item = f" {key}={row.get(key)}" if isinstance(row, dict) else ""
             raise ContractError(
-                f"{where} row {first_row + number} {key}={row.get(key)}:"
+                f"{where} row {first_row + number}{item}:"
                 f" {describe_fault(name, row)}; rerun the stage that wrote it"
+            )
+
+
+def check_frame(name: str, frame: pl.DataFrame, *, where: str, key: str) -> None:
+    """Raise ContractError for the first row of a table that breaks its schema."""
+    hexed = frame.with_columns(pl.col(name).bin.encode("hex") for name in binary_columns(name))
+    for start in range(0, hexed.height, ROWS_PER_GROUP):
+        rows = hexed.slice(start, ROWS_PER_GROUP).to_dicts()
+        check_rows(name, rows, where=where, first_row=start, key=key)
+
+
+def check_columns(name: str, frame: pl.DataFrame, *, where: str) -> None:
+    """Raise ContractError when a table's columns are not the schema's, without a look at each row.
+
+    Names, order and types; no null in a column that may hold none, and no NaN in any.
+    """
+    expected = _frame_schema(name)
+    found: dict[str, object] = dict(frame.schema)
+    remedy = "rebuild it with `dvc repro`"
+    if list(found) != list(expected):
+        raise ContractError(
+            f"{where}: expected the columns {', '.join(expected)}, found {', '.join(found)};"
+            f" {remedy}"
+        )
+    for column, kind in expected.items():
+        if found[column] != kind:
+            raise ContractError(
+                f"{where}: {column}: expected {kind}, found {found[column]}; {remedy}"
+            )
+        missing = 0 if _may_be_null(name, column) else frame[column].null_count()
+        if missing or (kind.is_float() and frame[column].is_nan().any()):
+            what = f"{missing} rows without a value" if missing else "NaN"
+            raise ContractError(
+                f"{where}: {column}: expected a value in each row, found {what}; {remedy}"
             )
 
 
@@ -149,6 +184,30 @@ def arrow_schema(name: str) -> pa.Schema:
     return pa.schema(_fields(schema_document(name), name))
 
 
+@lru_cache(maxsize=64)
+def _frame_schema(name: str) -> pl.Schema:
+    """Return the same columns as Polars reads them back."""
+    return pl.Schema(arrow_schema(name))
+
+
+def _may_be_null(name: str, column: str) -> bool:
+    """Tell whether a column of a table may be null."""
+    spec = schema_document(name)["properties"][column]
+    while "$ref" in spec:
+        spec = _resolve(spec["$ref"], name)
+    return "null" in spec.get("type", []) or None in spec.get("enum", [])
+
+
 def binary_columns(name: str) -> list[str]:
     """Return the columns stored as bytes and checked as hexadecimal text (WKB geometry)."""
     return [field.name for field in arrow_schema(name) if pa.types.is_binary(field.type)]
+
+
+def geo_metadata(name: str) -> dict[str, str] | None:
+    """Return the GeoParquet header, so that geopandas and QGIS open our tables as they are."""
+    if "geometry" not in binary_columns(name):
+        return None
+    # No "crs" key: by the standard that means longitude/latitude on WGS84 (OGC:CRS84).
+    column = {"encoding": "WKB", "geometry_types": []}
+    header = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
+    return {"geo": json.dumps(header, sort_keys=True)}

@@ -27,10 +27,16 @@ import pyarrow.parquet as pq
 from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
 from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.progress import progress_bar
-from pipeline.schemas import arrow_schema, binary_columns, check_record, check_rows
+from pipeline.schemas import (
+    ROWS_PER_GROUP,
+    arrow_schema,
+    check_columns,
+    check_frame,
+    check_record,
+    geo_metadata,
+)
 from pipeline.stages import Stage
 
-ROWS_PER_GROUP = 4096
 _T = TypeVar("_T")
 
 
@@ -257,21 +263,24 @@ class ShardWriter:
 
 
 def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
-    """Read one Parquet file and hold its columns to the artifact's schema."""
+    """Read one Parquet file and hold its columns to the artifact's schema.
+
+    Names, order and types are compared, and that nothing is missing where nothing may be; what else
+    the schema says of single rows was checked as they were written.
+
+    Raises:
+        SourceError: It is no readable Parquet file.
+        ContractError: Its columns are not those of the schema.
+    """
     try:
         frame = pl.from_arrow(pq.ParquetFile(file).read())
-    except (pa.ArrowInvalid, OSError) as fault:
+    except (pa.ArrowException, OSError) as fault:
         raise SourceError(
             f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
         ) from fault
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
     if artifact.schema is not None:
-        expected = arrow_schema(artifact.schema).names
-        if frame.columns != expected:
-            raise ContractError(
-                f"{file}: expected the columns {', '.join(expected)}, found"
-                f" {', '.join(frame.columns)}; rebuild it with `dvc repro`"
-            )
+        check_columns(artifact.schema, frame, where=str(file))
     return frame
 
 
@@ -294,20 +303,10 @@ def write_table(frame: pl.DataFrame, file: Path, artifact: Artifact, *, shown: s
             f" {', '.join(frame.columns)}; mend the stage or schemas/{schema_name}.schema.json"
         )
     frame = frame.select(schema.names)
-    check_frame(frame, schema_name, key=artifact.key, shown=shown)
-    table = frame.to_arrow().cast(schema).replace_schema_metadata(_geo_metadata(schema_name))
+    check_frame(schema_name, frame, where=shown, key=artifact.key)
+    table = frame.to_arrow().cast(schema).replace_schema_metadata(geo_metadata(schema_name))
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, file, row_group_size=ROWS_PER_GROUP, compression="zstd")
-
-
-def check_frame(frame: pl.DataFrame, schema_name: str, *, key: str, shown: str) -> None:
-    """Raise ContractError for the first row of a frame that breaks the schema."""
-    hexed = frame.with_columns(
-        pl.col(name).bin.encode("hex") for name in binary_columns(schema_name)
-    )
-    for start in range(0, hexed.height, ROWS_PER_GROUP):
-        rows = hexed.slice(start, ROWS_PER_GROUP).to_dicts()
-        check_rows(schema_name, rows, where=shown, first_row=start, key=key)
 
 
 def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown: str) -> None:
@@ -317,16 +316,6 @@ def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown:
     file.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)
     file.write_text(text + "\n", encoding="utf-8")
-
-
-def _geo_metadata(schema_name: str) -> dict[str, str] | None:
-    """Return the GeoParquet header, so that geopandas and QGIS open our tables as they are."""
-    if "geometry" not in binary_columns(schema_name):
-        return None
-    # No "crs" key: by the standard that means longitude/latitude on WGS84 (OGC:CRS84).
-    column = {"encoding": "WKB", "geometry_types": []}
-    header = {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
-    return {"geo": json.dumps(header, sort_keys=True)}
 
 
 def swap(new: Path, target: Path, *, old: Path) -> None:

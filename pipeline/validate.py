@@ -6,16 +6,39 @@ data/monaco/phased/part-00000.parquet: 651 records keep schemas/phased_trip.sche
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from pipeline.artifacts import ARTIFACTS
-from pipeline.errors import SourceError
-from pipeline.schemas import arrow_schema, check_record, check_rows, schema_document
-from pipeline.store import check_frame
+from pipeline.artifacts import ARTIFACTS, Artifact
+from pipeline.errors import ContractError, SourceError
+from pipeline.schemas import arrow_schema, check_frame, check_record, check_rows, schema_document
 
 SUFFIXES = (".parquet", ".json", ".jsonl")
+REPEATABLE = "rejection"  # a source that holds an id three times has it rejected twice
+
+
+class _KeysSeen:
+    """The keys of one artifact, shard after shard, and the file each was first seen in."""
+
+    def __init__(self, key: str) -> None:
+        self._key, self._files = key, list[Path]()
+        self._seen = pl.DataFrame(schema={"key": pl.String, "file": pl.UInt32})
+
+    def add(self, frame: pl.DataFrame, file: Path) -> None:
+        """Raise ContractError for the first key that was there before."""
+        self._files.append(file)
+        number = pl.lit(len(self._files) - 1, pl.UInt32)
+        keys = frame.select(key=pl.col(self._key).cast(pl.String), file=number)
+        self._seen = pl.concat([self._seen, keys])
+        again = self._seen.filter(~pl.col("key").is_first_distinct())
+        if again.height:
+            key = again["key"][0]
+            first = self._files[self._seen.filter(pl.col("key") == key)["file"][0]]
+            where = "the same file" if first == file else str(first)
+            raise ContractError(
+                f"{file}: expected each {self._key} once, found {self._key}={key} again after"
+                f" {where}; rerun the stage that wrote it"
+            )
 
 
 def validate_paths(paths: list[Path], *, schema: str | None, root: Path) -> Iterator[str]:
@@ -28,21 +51,42 @@ def validate_paths(paths: list[Path], *, schema: str | None, root: Path) -> Iter
 
     Raises:
         SourceError: A path is missing, holds nothing to check, or no schema is known for it.
-        ContractError: A record breaks its schema; names file, row, id, JSON path and rule.
+        ContractError: A record breaks its schema: names file, row, id, JSON path and rule; or the
+            key of an artifact's row is there twice, in one shard or in two.
     """
+    looked_at: set[Path] = set()
+    seen: dict[tuple[Path, str], _KeysSeen] = {}
     for path in paths:
-        files = _files(path)
-        named = [(file, schema or _schema_of(file.resolve(), root.resolve())) for file in files]
-        # In a folder, files of somebody else's format lie among ours; a named file must be known.
-        known = [(file, name) for file, name in named if name is not None]
+        known = list(_known_files(path, schema, root.resolve()))
         if not known:
             raise SourceError(
                 f"{path}: expected an artifact under data/<city>/, found no schema for it; name one"
                 " with --schema (schemas/<NAME>.schema.json)"
             )
-        for file, name in known:
-            count = _validate_file(file, name)
+        for file, name, artifact in known:
+            place = file.resolve()
+            if place in looked_at:
+                continue
+            looked_at.add(place)
+            keys = None
+            if artifact is not None and name != REPEATABLE and file.suffix == ".parquet":
+                keys = seen.setdefault((place.parent, artifact.name), _KeysSeen(artifact.key))
+            count = _validate_file(file, name, keys)
             yield f"{file}: {count} records keep schemas/{name}.schema.json"
+
+
+def _known_files(
+    path: Path, schema: str | None, root: Path
+) -> Iterator[tuple[Path, str, Artifact | None]]:
+    """Yield the files at a path with their schema, and the artifact they are of, if of any.
+
+    In a folder, files of somebody else's format lie among ours; a named file must be known.
+    """
+    for file in _files(path):
+        artifact = _artifact_of(file.resolve(), root)
+        name = schema or (artifact.schema if artifact else None)
+        if name is not None:
+            yield file, name, artifact if artifact and artifact.schema == name else None
 
 
 def _files(path: Path) -> list[Path]:
@@ -50,42 +94,43 @@ def _files(path: Path) -> list[Path]:
         return sorted(
             file
             for file in path.rglob("*")
-            if file.suffix in SUFFIXES and ".writing" not in file.parts
+            if file.suffix in SUFFIXES and ".writing" not in file.parts and file.is_file()
         )
     if not path.is_file():
         raise SourceError(f"{path}: expected a file or folder, found nothing; check the spelling")
     return [path]
 
 
-def _schema_of(file: Path, root: Path) -> str | None:
-    """Tell the schema of an artifact from its place: data/<city>/<artifact path>."""
+def _artifact_of(file: Path, root: Path) -> Artifact | None:
+    """Tell the artifact of a file from its place: data/<city>/<artifact path>."""
     if not file.is_relative_to(root / "data"):
         return None
     inner = Path(*file.relative_to(root / "data").parts[1:])
     for artifact in ARTIFACTS.values():
         place = Path(artifact.path)
         if inner == place or (artifact.form == "shards" and inner.parent == place):
-            return artifact.schema
+            return artifact
     return None
 
 
-def _validate_file(file: Path, name: str) -> int:
+def _validate_file(file: Path, name: str, keys: _KeysSeen | None) -> int:
     key = schema_document(name).get("required", ["id"])[0]
     if file.suffix == ".parquet":
-        return _validate_parquet(file, name, key)
+        return _validate_parquet(file, name, key, keys)
     try:
         text = file.read_text("utf-8")
         if file.suffix == ".json":
             check_record(name, json.loads(text), where=str(file))
             return 1
-        rows: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines() if line]
-    except (json.JSONDecodeError, UnicodeDecodeError) as fault:
+        # Not splitlines: it also cuts at U+2028, which stands in a JSON string as it is.
+        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise SourceError(f"{file}: expected JSON, found {fault}; rebuild the file") from fault
     check_rows(name, rows, where=str(file), first_row=0, key=key)
     return len(rows)
 
 
-def _validate_parquet(file: Path, name: str, key: str) -> int:
+def _validate_parquet(file: Path, name: str, key: str, keys: _KeysSeen | None) -> int:
     try:
         frame = pl.read_parquet(file, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as fault:
@@ -98,5 +143,7 @@ def _validate_parquet(file: Path, name: str, key: str) -> int:
             f"{file}: expected the columns of schemas/{name}.schema.json, found no"
             f" {', '.join(missing)}; is --schema right?"
         )
-    check_frame(frame, name, key=key, shown=str(file))
+    check_frame(name, frame, where=str(file), key=key)
+    if keys is not None:
+        keys.add(frame, file)
     return frame.height

@@ -179,6 +179,34 @@ def test_an_unreadable_input_is_one_clear_error(tmp_path):
         io.read("matched")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.rename({"route_length_m": "length_m"}), "expected the columns .*route_length"),
+        (lambda f: f.with_columns(pl.col("confidence").cast(pl.String)), "Float64, found String"),
+        (lambda f: f.with_columns(edge_ids=pl.lit([1])), r"List\(String\), found List\(Int"),
+        (lambda f: f.with_columns(trip_id=pl.lit(None, pl.String)), "trip_id: .* 1 rows without"),
+        (lambda f: f.with_columns(off_to_m=pl.lit(float("nan"))), "off_to_m: .* found NaN"),
+    ],
+)
+def test_an_input_whose_columns_are_not_the_schemas_is_one_clear_error(tmp_path, change, message):
+    write_input(tmp_path)
+    file = tmp_path / "data/toy/matched/part-00000.parquet"
+    change(pl.read_parquet(file)).write_parquet(file)
+    with (
+        pytest.raises(ContractError, match=message),
+        StageIO(COMPRESS, city="toy", root=tmp_path) as io,
+    ):
+        io.read("matched")
+
+
+def test_a_column_that_may_be_null_is_read_as_it_is(tmp_path):
+    file = tmp_path / "roads.parquet"
+    nameless = example("road") | {"name": None, "geometry": b"\x01\x02"}
+    write_table(frame_of("road", nameless), file, ARTIFACTS["roads"], shown="toy")
+    assert read_table(file, ARTIFACTS["roads"])["name"].to_list() == [None]
+
+
 def test_rejections_are_sorted_and_written_even_when_there_are_none(tmp_path):
     rejected = tmp_path / "data/toy/rejected/compress.parquet"
     with StageIO(COMPRESS, city="toy", root=tmp_path) as io:

@@ -7,16 +7,23 @@ length_words(4412.0)                        ->  "4.41 km"
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pipeline.errors import ParameterError
+from pipeline.errors import ParameterError, SourceError
 
 
 def _local(t: float, time_zone: str) -> datetime:
     try:
-        return datetime.fromtimestamp(t, tz=ZoneInfo(time_zone))
+        zone = ZoneInfo(time_zone)
     except (ZoneInfoNotFoundError, ValueError) as fault:
         raise ParameterError(
             f"time_zone: expected an IANA zone such as Europe/Lisbon, found {time_zone!r}; mend"
             " configs/<city>.yaml"
+        ) from fault
+    try:
+        return datetime.fromtimestamp(t, tz=zone)
+    except (ValueError, OverflowError, OSError) as fault:
+        raise SourceError(
+            f"expected UTC epoch seconds of the years 1 to 9999, found {t:g}; are the raw times in"
+            " milliseconds? See `traces.time` in configs/<city>.yaml"
         ) from fault
 
 

@@ -29,7 +29,7 @@ def named_places(tables: CityTables, cells: list[str]) -> pl.DataFrame:
     places = near.explode("pois", empty_as_null=False).unnest("pois")
     named = places.filter(pl.col("name").is_not_null()).sort("name", "id")
     words = pl.col("category").fill_null("").str.replace_all("_", " ")
-    return named.select("name", words, "lon", "lat").collect()
+    return tables.collect(named.select("name", words, "lon", "lat"), "cells")
 
 
 def attributions(tables: CityTables) -> list[str]:

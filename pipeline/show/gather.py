@@ -140,7 +140,7 @@ def _roads(tables: CityTables, edge_ids: set[str]) -> dict[str, DrivenRoad]:
         return {}
     columns = ("edge_id", "name", "highway", "length_m")
     rows = tables.scan("roads").filter(pl.col("edge_id").is_in(sorted(edge_ids))).select(columns)
-    return {row["edge_id"]: DrivenRoad(**row) for row in rows.collect().to_dicts()}
+    return {row["edge_id"]: DrivenRoad(**row) for row in tables.collect(rows, "roads").to_dicts()}
 
 
 def _rejections(

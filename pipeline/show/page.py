@@ -16,6 +16,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pipeline.errors import SourceError
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.ground import Ground, Street
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
@@ -39,6 +40,9 @@ def write_page(life: TripLife, ground: Ground, path: Path) -> None:
         life: The trip.
         ground: What lies near it, from `ground_of`.
         path: File to write; its folder is made, a file of that name is replaced.
+
+    Raises:
+        SourceError: A folder lies there, or a file where its folder should be.
     """
     package = files("pipeline.show")
     script = "\n".join((package / name).read_text("utf-8") for name in SCRIPTS)
@@ -49,8 +53,14 @@ def write_page(life: TripLife, ground: Ground, path: Path) -> None:
         script=script,
         trip=data.replace("<", "\\u003c"),
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except (FileExistsError, NotADirectoryError, IsADirectoryError) as fault:
+        raise SourceError(
+            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give --page"
+            " another name"
+        ) from fault
 
 
 def page_data(life: TripLife, ground: Ground) -> dict[str, Any]:

@@ -55,6 +55,27 @@ class CityTables(NamedTuple):
         # Only the rows the filter keeps are decoded; lists of points are most of a shard.
         return pl.scan_parquet(self.files(name), parallel="prefiltered")
 
+    def collect(self, frame: pl.LazyFrame, name: str) -> pl.DataFrame:
+        """Return the rows of a query on an artifact.
+
+        Raises:
+            SourceError: A file is unreadable, or went away while it was being read.
+            ContractError: It lacks a column: it is of another version.
+        """
+        try:
+            return frame.collect()
+        except (OSError, pl.exceptions.ComputeError) as fault:
+            raise SourceError(
+                f"data/{self.city}/{name}: expected readable Parquet files, found"
+                f" {' '.join(str(fault).split())}; if a stage is just writing them, try again, else"
+                f" run `{self.maker_command(name)}`"
+            ) from fault
+        except pl.exceptions.PolarsError as fault:  # another column, or one of another type
+            raise ContractError(
+                f"data/{self.city}/{name}: expected the columns of its schema, found"
+                f" {' '.join(str(fault).split())}; rebuild it with `{self.maker_command(name)}`"
+            ) from fault
+
 
 def rows_where(
     tables: CityTables, name: str, predicate: pl.Expr, record: type[_Record]
@@ -86,15 +107,10 @@ def rejections_where(
 def _records(
     frame: pl.LazyFrame, name: str, tables: CityTables, record: type[_Record]
 ) -> list[_Record]:
+    rows = tables.collect(frame, name).to_dicts()
     try:
-        return msgspec.convert(frame.collect().to_dicts(), list[record])  # type: ignore[valid-type]
-    except (OSError, pl.exceptions.ComputeError) as fault:
-        raise SourceError(
-            f"data/{tables.city}/{name}: expected readable Parquet files, found"
-            f" {' '.join(str(fault).split())}; if a stage is just writing them, try again, else run"
-            f" `{tables.maker_command(name)}`"
-        ) from fault
-    except (msgspec.ValidationError, pl.exceptions.ColumnNotFoundError) as fault:
+        return msgspec.convert(rows, list[record])  # type: ignore[valid-type]
+    except msgspec.ValidationError as fault:
         raise ContractError(
             f"data/{tables.city}/{name}: expected rows of {record.__name__}, found {fault}; rebuild"
             f" it with `{tables.maker_command(name)}`"
@@ -110,21 +126,21 @@ def close_ids(tables: CityTables, asked: str, *, columns: dict[str, str], limit:
         columns: Artifact -> its id column; artifacts that were never made are passed over.
         limit: Most ids to return. Fewer when the city has fewer; none when it has none.
     """
-    scans = [
-        tables.scan(name).select(id=column)
+    known = [
+        tables.collect(tables.scan(name).select(id=column), name)
         for name, column in columns.items()
         if tables.files(name)
     ]
-    if not scans:
+    if not known:
         return []
-    ids = pl.concat(scans).unique()
+    ids = pl.concat(known).unique()
     head = pl.lit(False)
     for length in {len(asked), len(asked) * 3 // 4, len(asked) // 2, 3} - {0}:
         head = head | pl.col("id").str.starts_with(asked[:length])
     alike = head | pl.col("id").str.contains(asked, literal=True)
-    found = ids.filter(alike).sort("id").head(CLOSE_IDS_COMPARED).collect()["id"].to_list()
+    found = ids.filter(alike).sort("id").head(CLOSE_IDS_COMPARED)["id"].to_list()
     if not found:
-        found = ids.sort("id").head(CLOSE_IDS_COMPARED).collect()["id"].to_list()
+        found = ids.sort("id").head(CLOSE_IDS_COMPARED)["id"].to_list()
     matcher = SequenceMatcher(b=asked)
     return sorted(found, key=lambda one: (-_likeness(matcher, one), one))[:limit]
 

@@ -80,7 +80,8 @@ def _anchors(tables: CityTables, life: TripLife) -> Floats:
     """
     edges = sorted({edge for drive in life.drives for edge in drive.trip.edge_ids})
     ends = tables.scan("roads").filter(pl.col("edge_id").is_in(edges))
-    corners = ends.select("u_lon", "u_lat", "v_lon", "v_lat").collect().to_numpy().reshape(-1, 2)
+    found = tables.collect(ends.select("u_lon", "u_lat", "v_lon", "v_lat"), "roads")
+    corners = found.to_numpy().reshape(-1, 2)
     if len(corners) or life.raw is None:
         return corners
     points = np.column_stack((life.raw.lon, life.raw.lat)).reshape(-1, 2)
@@ -110,7 +111,7 @@ def _legs(tables: CityTables, drive: DriveLife, plane: LocalPlane) -> Iterator[L
 
     trip = drive.trip
     wanted = tables.scan("roads").filter(pl.col("edge_id").is_in(trip.edge_ids))
-    rows = wanted.select("edge_id", "geometry", "length_m").collect()
+    rows = tables.collect(wanted.select("edge_id", "geometry", "length_m"), "roads")
     shapes = plane.shapes(shapely.from_wkb(rows["geometry"].to_list()))
     known = dict(zip(rows["edge_id"], zip(shapes, rows["length_m"], strict=True), strict=True))
     lines = [known.get(edge, (None, 0.0)) for edge in trip.edge_ids]
@@ -161,9 +162,8 @@ def _streets(
     lower, upper = pl.min_horizontal("u", "v"), pl.max_horizontal("u", "v")
     # The two directions of a street are one line on the map.
     street = near.with_columns(lower=lower, upper=upper, whole_m=pl.col("length_m").round())
-    rows = street.unique(
-        ["way_id", "lower", "upper", "whole_m"], keep="first", maintain_order=True
-    ).collect()
+    once = street.unique(["way_id", "lower", "upper", "whole_m"], keep="first", maintain_order=True)
+    rows = tables.collect(once, "roads")
     lines = plane.shapes(shapely.from_wkb(rows["geometry"].to_list()))
     distance_m = shapely.distance(lines, path) if rows.height else np.empty(0)
     lines = [_flat(line) for line in shapely.simplify(lines, SIMPLIFY_M)]

@@ -196,3 +196,20 @@ def test_the_whole_life_survives_a_round_trip_through_json(life):
 def test_show_prints_json_when_asked(tiny, life, capsys):
     show(tiny, CITY, "17", page=None, as_json=True, all_rows=False)
     assert msgspec.json.decode(capsys.readouterr().out, type=TripLife) == life
+
+
+@pytest.mark.parametrize("length", [0, 300])
+@pytest.mark.parametrize("name", ["raw_trips", "cleaned", "matched", "phased", "roads", "cells"])
+def test_a_damaged_file_is_one_clear_error_that_names_the_stage_to_run(own_project, name, length):
+    path = artifact_path(ARTIFACTS[name], root=own_project, city=CITY)
+    file = path / "part-00000.parquet" if path.is_dir() else path
+    file.write_bytes(file.read_bytes()[:length])
+    with pytest.raises(SourceError, match=f"{name}: expected readable Parquet .*`dvc repro "):
+        show(own_project, CITY, "17", page=own_project / "p.html", as_json=False, all_rows=False)
+
+
+def test_roads_without_a_column_are_one_clear_error(own_project):
+    file = artifact_path(ARTIFACTS["roads"], root=own_project, city=CITY)
+    pl.read_parquet(file).drop("highway").write_parquet(file)
+    with pytest.raises(ContractError, match="roads: expected the columns of its schema"):
+        life_of(own_project, CITY, "17")

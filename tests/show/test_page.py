@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from pipeline.errors import SourceError
 from pipeline.show.gather import life_of
 from pipeline.show.page import write_page
 from pipeline.show.survey import ground_of
@@ -255,3 +256,12 @@ def test_a_trip_without_points_has_a_page_that_says_why(chromium, life, own_proj
 def test_the_same_life_gives_the_same_bytes(life, ground, page, tmp_path):
     write_page(life, ground, tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
+
+
+@pytest.mark.parametrize("place", ["folder", "file/page.html", "file/a/page.html"])
+def test_a_page_that_cannot_lie_there_is_one_clear_error(life, ground, tmp_path, place):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(SourceError, match="expected the name of a file to write"):
+        write_page(life, ground, tmp_path / place)
+    assert (tmp_path / "file").read_text() == "mine"

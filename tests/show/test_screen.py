@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.show.clock import duration_words, length_words
+from pipeline.errors import ParameterError, SourceError
+from pipeline.show.clock import duration_words, length_words, local_clock
 from pipeline.show.gather import life_of
 from pipeline.show.screen import print_life, screen_of
 from pipeline.show.text_table import SHOWN_ROWS, WIDTH, columns_of, text_table
@@ -148,3 +149,11 @@ def test_durations_are_worded_as_in_the_phases(seconds, words):
 @pytest.mark.parametrize(("metres", "words"), [(999, "999 m"), (4412, "4.41 km")])
 def test_lengths_are_worded(metres, words):
     assert length_words(metres) == words
+
+
+@pytest.mark.parametrize("t", [1.7e12, 1e18, -1e12])
+def test_a_time_that_no_calendar_has_is_not_blamed_on_the_time_zone(t):
+    with pytest.raises(SourceError, match="expected UTC epoch seconds"):
+        local_clock(t, "Europe/Lisbon")
+    with pytest.raises(ParameterError, match="expected an IANA zone"):
+        local_clock(0.0, "Europe/Atlantis")
