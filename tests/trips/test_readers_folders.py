@@ -39,6 +39,17 @@ def test_files_that_no_reader_takes_are_counted_and_hidden_ones_passed_over(tmp_
     assert (excluded, rows) == ({"file_not_read": 2}, 1)
 
 
+def test_a_road_map_may_lie_beside_the_folder_and_is_no_file_left_over(tmp_path):
+    put(tmp_path / "roadmap.geo", 'geo_id,coordinates\n4,"[[0.0,0.0],[0.0,0.002]]"\n')
+    put(tmp_path / "roadmap.rel", "origin_id,destination_id\n")
+    table = "mm_id,entity_id,traj_id,rid_list,time_list\n0,v,1,4,2013-07-01T00:00:58Z\n"
+    put(tmp_path / "raw" / "traj.csv", table)
+    put(tmp_path / "raw" / "Roadmap.geo", "an older one")
+    settings = traces("hoser", **ROADS | {"roadmap": "../roadmap.geo"})
+    trips, _, excluded, _ = read(tmp_path / "raw", settings)
+    assert (trips.height, excluded) == (1, {})
+
+
 @pytest.mark.parametrize("pattern", ["/etc/*", "a**b", "**", "../*", "", "."])
 def test_a_pattern_that_leaves_the_folder_is_an_error_of_the_config(tmp_path, pattern):
     put(tmp_path / "a.csv", "id,t,x,y\n7,1714546800,24.9,60.1\n")

@@ -62,6 +62,7 @@ def test_porto_reads_files_saved_again_without_quotes_and_with_blanks(tmp_path):
         (row("T2", time="yesterday"), "row_unparsable"),
         (row("", line="[]"), "row_unparsable"),
         (row("T2", missing="maybe"), "row_unparsable"),
+        (row("T2").removeprefix('"'), "row_unparsable"),
     ],
 )
 def test_porto_names_a_broken_row_and_reads_on(tmp_path, text, reason):

@@ -85,8 +85,8 @@ def _table_files(traces: TableTraces) -> tuple[str, ...]:
 
 
 def _hoser_files(traces: HoserTraces) -> tuple[str, ...]:
-    relations = Path(traces.roadmap).with_suffix(".rel").as_posix()
-    return traces.trajectories, traces.roadmap, relations
+    roadmap = Path(traces.roadmap)
+    return traces.trajectories, roadmap.name, roadmap.with_suffix(".rel").name
 
 
 READERS: dict[type, Reader] = {

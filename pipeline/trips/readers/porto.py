@@ -59,7 +59,7 @@ def _batch(lines: pl.DataFrame, shown: str, interval_s: int) -> Batch:
     fields = (
         lines.with_columns(pl.col("text").str.splitn(",", len(COLUMNS)).alias("fields"))
         .with_columns(pl.col("fields").struct.rename_fields(list(COLUMNS)).struct.unnest())
-        .with_columns(pl.col(COLUMNS).str.strip_chars('" \r'))
+        .with_columns(pl.col(COLUMNS).str.strip_chars('" \r'), torn=_torn(pl.col("TRIP_ID")))
         .with_columns(pl.col("POLYLINE").str.replace_all(" ", "", literal=True))
         .with_columns(start=pl.col("TIMESTAMP").cast(pl.Int64, strict=False), reason=_reason())
     )
@@ -83,10 +83,16 @@ def _batch(lines: pl.DataFrame, shown: str, interval_s: int) -> Batch:
     return Batch(trips.cast(RAW_COLUMNS), unread_rows(fields, shown), lines.height, {})
 
 
+def _torn(field: pl.Expr) -> pl.Expr:
+    """Tell whether only one quote of a field is there: the other stands on the line before."""
+    return field.str.starts_with('"') != field.str.ends_with('"')
+
+
 def _reason() -> pl.Expr:
     polyline = pl.col("POLYLINE")
     unparsable = (
         pl.col("TRIP_ID").eq("")
+        | pl.col("torn")
         | pl.col("TIMESTAMP").cast(pl.Int64, strict=False).is_null()
         | ~pl.col("MISSING_DATA").str.to_lowercase().is_in(["true", "false"])
         | ~polyline.str.contains(_POLYLINE)
