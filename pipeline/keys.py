@@ -8,6 +8,7 @@ Rules raise ValueError with the end of the message; `pipeline.params` says in wh
 
 import zoneinfo
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -24,7 +25,13 @@ _NO_PLACE = frozenset({"Factory", "localtime"})
 
 def is_time_zone(name: str) -> bool:
     """Tell whether `name` is an IANA zone; never opens a file of that name."""
-    return name in zoneinfo.available_timezones() - _NO_PLACE
+    return name in _zones()
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """List the zones once: zoneinfo reads all their files."""
+    return frozenset(zoneinfo.available_timezones() - _NO_PLACE)
 
 
 def check_time_zone(value: Any) -> None:

@@ -5,7 +5,7 @@ import math
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ContractError
@@ -153,6 +153,7 @@ def test_an_entry_time_that_is_no_date_is_an_error_that_names_the_trip(t):
         )
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40))
 def test_phases_concatenate_back_to_the_segments_and_neighbours_never_share_a_cell(edges):
     on = ground(*((e, f"c{i // 3}", None, 10.0 + i, 45.0 * i) for i, e in enumerate("abcdefgh")))
