@@ -74,9 +74,11 @@ def _mark_rival(kit: Kit, lattice: Lattice, before: int, now: int) -> None:
     least = _arrival(kit, step, lattice.states[came], b)
     second = least + kit.costs.beam
     rival = -1
+    # Decoding did not extend dearer states either.
+    limit = lattice.fixes[before].best + kit.costs.beam
     for source in range(lattice.start[before], lattice.start[before + 1]):
         a = lattice.states[source]
-        if source != came and a.cost < second:
+        if source != came and a.cost < second and a.cost <= limit:
             cost = _arrival(kit, step, a, b)
             if cost < second:
                 second = cost

@@ -150,6 +150,7 @@ def lattice_of(roads: Roads, costs: Record, chunk: Chunk, begin: int, end: int) 
         start[total] = used
     start = start[: total + 1]
     sigma = _weigh_distances(costs, start, states[:used])
+    used = _drop_hopeless(costs, start, states)
     return Lattice(fixes[:total], start, states[:used], sigma)
 
 
@@ -168,3 +169,24 @@ def _weigh_distances(costs: Record, start: I64, states: Rows) -> float:
     for at in range(len(states)):
         states[at].away = 0.5 * (states[at].distance / sigma) ** 2
     return float(sigma)
+
+
+@kernel
+def _drop_hopeless(costs: Record, start: I64, states: Rows) -> int:
+    """Close the ranks over states too far away to be chosen; return how many are left.
+
+    Leaving the fix out is cheaper than such a state by more than the beam. The nearest street
+    stays in any case.
+    """
+    left = 0
+    begin = 0
+    for j in range(len(start) - 1):
+        end = start[j + 1]
+        limit = max(costs.skip_cost + costs.beam, states[begin].away)
+        for at in range(begin, end):
+            if states[at].away <= limit:
+                states[left] = states[at]
+                left += 1
+        start[j + 1] = left
+        begin = end
+    return left
