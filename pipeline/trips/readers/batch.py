@@ -158,8 +158,10 @@ def _whole_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
 
 def _lines(text: bytes, first: int) -> pl.DataFrame:
     block = pl.Series("text", [text.decode("utf-8", "replace")])
-    frame = block.str.split("\n").explode().str.strip_suffix("\r").to_frame()
-    return frame.with_row_index("line", offset=first).filter(pl.col("text") != "")
+    lines = block.str.split("\n").explode()
+    if b"\r" in text:
+        lines = lines.str.strip_suffix("\r")
+    return lines.to_frame().with_row_index("line", offset=first).filter(pl.col("text") != "")
 
 
 def check_header(path: Path, found: list[str], expected: tuple[str, ...]) -> None:
