@@ -3,10 +3,12 @@
 import math
 import struct
 
+import numba
 import polars as pl
 import pytest
 
 from pipeline.errors import ContractError, SourceError
+from pipeline.trips.matching import matcher
 from pipeline.trips.matching.match_file import match_file
 from tests.matching.towns import chequerboard, degrees, drive, points
 
@@ -202,3 +204,14 @@ def test_missing_and_unreadable_files_are_named(files, name):
     path.unlink()
     with pytest.raises(SourceError, match=f"{name}.parquet: no such file"):
         run(files)
+
+
+def test_compiling_is_announced_once_and_only_when_it_happens(capsys, monkeypatch):
+    monkeypatch.setattr(matcher._Announcer, "said", False)
+    with matcher.compilation_announced():
+        pass
+    assert capsys.readouterr().err == ""
+    for _ in range(2):
+        with matcher.compilation_announced():
+            assert numba.njit(lambda x: x + 1)(1) == 2
+    assert capsys.readouterr().err == "compiling the matcher (once, about a minute) ...\n"

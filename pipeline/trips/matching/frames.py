@@ -50,7 +50,8 @@ def check_columns(schema: pl.Schema) -> None:
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
         raise ContractError(
-            f"points: columns {missing} are missing, expected {list(COLUMNS)}, found {list(schema)}"
+            f"points: columns {missing} are missing, expected {list(COLUMNS)}, found"
+            f" {list(schema)}; rename them"
         )
     kind = schema["trace_id"]
     if kind in WIDE or not (kind.is_integer() or kind == pl.String):
