@@ -188,9 +188,7 @@ class _named:  # noqa: N801 - reads as a statement
 
 def _readable(path: Path, what: str) -> pl.LazyFrame:
     if not path.is_file():
-        raise SourceError(
-            f"{path}: no such file, expected the {what} as Parquet; check --{what}"
-        )
+        raise SourceError(f"{path}: no such file, expected the {what} as Parquet; check --{what}")
     frame = pl.scan_parquet(path)
     try:
         frame.collect_schema()
@@ -226,9 +224,7 @@ def _check_place(points: pl.LazyFrame, network: Network, path: Path, margin_m: f
     if rows == 0:
         raise ContractError(f"{path}: no rows, expected at least one point; write the file anew")
     if nameless:
-        raise ContractError(
-            f"{path}: {nameless} of {rows} rows have no trace_id; drop them"
-        )
+        raise ContractError(f"{path}: {nameless} of {rows} rows have no trace_id; drop them")
     if west is None or south is None:
         raise ContractError(f"{path}: all {rows} rows have no lon or no lat; write the file anew")
     box = network.projection
