@@ -160,7 +160,9 @@ def _trace_findings(
             return [Finding("error", "simulated traces", simulated, found, remedy)]
         remedy = f"`dvc repro ingest@{city}` makes them"
         return [Finding("info", "raw traces", "", "simulated, not made yet", remedy)]
-    return diagnose_traces(folder, traces=traces, bbox=arguments["bbox"], roads=roads)
+    return diagnose_traces(
+        folder, traces=traces, cleaning=arguments["cleaning"], bbox=arguments["bbox"], roads=roads
+    )
 
 
 def _table(root: Path, city: str, name: str) -> pl.DataFrame | None:

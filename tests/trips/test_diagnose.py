@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from pipeline.trips.diagnose import diagnose_traces
-from tests.trips.builders import BBOX, START, drive, lon_lat, traces
+from tests.trips.builders import BBOX, CLEANING, START, drive, lon_lat, traces
 from tests.trips.raw_folders import row
 from tests.trips.test_ingest import porto_row, write_porto
 from tests.trips.towns import grid_roads
@@ -15,7 +15,7 @@ ROWS = [porto_row(f"T{i}", drive(12), start=START + 3600 * i, taxi=str(i)) for i
 
 def check(folder, rows, *, bbox=BBOX, roads=None, settings=PORTO):
     write_porto(folder / "train.csv", rows)
-    return diagnose_traces(folder, traces=settings, bbox=bbox, roads=roads)
+    return diagnose_traces(folder, traces=settings, cleaning=CLEANING, bbox=bbox, roads=roads)
 
 
 def worst(findings, what):
@@ -33,14 +33,16 @@ def test_sound_traces_give_only_good_news(tmp_path):
 
 
 def test_a_missing_folder_is_one_error(tmp_path):
-    findings = diagnose_traces(tmp_path / "raw", traces=PORTO, bbox=BBOX, roads=None)
+    findings = diagnose_traces(
+        tmp_path / "raw", traces=PORTO, cleaning=CLEANING, bbox=BBOX, roads=None
+    )
     assert [(f.level, f.what) for f in findings] == [("error", "raw traces")]
     assert "found none" in findings[0].found
 
 
 def test_files_of_another_format_are_one_error(tmp_path):
     (tmp_path / "train.csv").write_text("lat,lon\n1,2\n", "utf-8")
-    findings = diagnose_traces(tmp_path, traces=PORTO, bbox=BBOX, roads=None)
+    findings = diagnose_traces(tmp_path, traces=PORTO, cleaning=CLEANING, bbox=BBOX, roads=None)
     assert findings[0].level == "error"
     assert "check `traces.format`" in findings[0].found
 
@@ -97,7 +99,9 @@ def test_milliseconds_taken_for_seconds_are_found(tmp_path, time):
     (tmp_path / "points.csv").write_text("\n".join(["id,when,x,y", *lines]) + "\n", "utf-8")
     columns = {"trip": "id", "vehicle": None, "time": "when", "lon": "x", "lat": "y"}
     keys = {"pattern": "*.csv", "columns": columns, "time": time, "time_zone": None}
-    findings = diagnose_traces(tmp_path, traces=traces("table", **keys), bbox=BBOX, roads=None)
+    findings = diagnose_traces(
+        tmp_path, traces=traces("table", **keys), cleaning=CLEANING, bbox=BBOX, roads=None
+    )
     found = worst(findings, "time span")
     assert found.level == "error"
     assert "`traces.time`" in found.remedy
@@ -115,5 +119,7 @@ def test_parquet_traces_are_looked_at_too(tmp_path):
     frame.with_columns(x=lon, y=lat).write_parquet(tmp_path / "points.parquet")
     columns = {"trip": "id", "vehicle": None, "time": "when", "lon": "x", "lat": "y"}
     keys = {"pattern": "*.parquet", "columns": columns, "time": "epoch_s", "time_zone": None}
-    findings = diagnose_traces(tmp_path, traces=traces("table", **keys), bbox=BBOX, roads=None)
+    findings = diagnose_traces(
+        tmp_path, traces=traces("table", **keys), cleaning=CLEANING, bbox=BBOX, roads=None
+    )
     assert {f.level for f in findings} == {"info"}
