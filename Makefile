@@ -22,12 +22,12 @@ types: setup
 
 setup: $(BIN)/.installed
 
-# The pins hold every package, so nothing is resolved; uv, where it is at hand, only does it faster.
+# The pins hold every package, so nothing is resolved; uv, where it works, only does it faster.
 $(BIN)/.installed: requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "expected Python 3.11, found " + sys.version + "; set PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
-	if command -v uv >/dev/null; then uv pip install --quiet --python $(BIN)/python --no-deps -r requirements.txt; \
-	else $(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt; fi
+	uv pip install --quiet --python $(BIN)/python --no-deps -r requirements.txt 2>/dev/null || \
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
 	@echo "compiling the matcher (about a minute, once)"
 	$(BIN)/python -m pipeline.trips.matching
 	touch $@
