@@ -198,7 +198,7 @@ def _time_span(trips: pl.DataFrame, cleaning: CleaningSettings) -> Finding:
     expected = f"times between {cleaning.earliest} and {cleaning.latest}"
     if believed.size < (1 - MOST_UNBELIEVABLE) * times.size:
         found = f"{1 - believed.size / times.size:.1%} outside, such as {times[0]:.0f} s"
-        remedy = "check the unit (`traces.time` of a table), or `cleaning.earliest` and `cleaning.latest`"
+        remedy = "check the unit (`traces.time` of a table), or `cleaning.earliest` and `.latest`"
         return Finding("error", "time span", expected, found, remedy)
     days = [f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (believed.min(), believed.max())]
     return Finding("info", "time span", expected, " to ".join(days))
