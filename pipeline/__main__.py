@@ -184,7 +184,12 @@ def _add_show(commands: "_Commands[argparse.ArgumentParser]") -> None:
         " map of it that opens without a network.",
     )
     parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
-    parser.add_argument("trip_id", metavar="TRIP_ID", help="id of a raw, cleaned or matched trip")
+    parser.add_argument(
+        "trip_id",
+        metavar="TRIP_ID",
+        nargs="?",
+        help="id of a raw, cleaned or matched trip; left out: how trips ended, with ids",
+    )
     parser.add_argument("--page", type=Path, metavar="FILE", help="write a map to FILE (.html)")
     parser.add_argument("--json", action="store_true", help="print the life as JSON")
     parser.add_argument("--all", action="store_true", help="do not shorten long lists")
@@ -192,8 +197,11 @@ def _add_show(commands: "_Commands[argparse.ArgumentParser]") -> None:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from pipeline.show import show  # noqa: PLC0415
+    from pipeline.show import overview_of, show  # noqa: PLC0415
 
+    if arguments.trip_id is None:
+        print("\n".join(overview_of(Path.cwd(), arguments.city)))
+        return 0
     show(
         Path.cwd(),
         arguments.city,
@@ -260,12 +268,16 @@ def _match_file(arguments: argparse.Namespace) -> int:
             f"--workers: expected 0 or more, found {arguments.workers}; 0 = all cores"
         )
     file = arguments.params or Path(__file__).resolve().parent.parent / "params.yaml"
-    match_file(
+    counts = match_file(
         arguments.network,
         arguments.points,
         arguments.out,
         settings=section_of(file, "match", MatchSettings),
         workers=arguments.workers,
+    )
+    print(
+        f"{counts.traces:,} traces, {counts.points:,} points: {counts.placed:,} points on a road,"
+        f" {counts.parts:,} connected drives; why not more: trips.parquet, points.parquet"
     )
     return 0
 

@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -91,8 +92,10 @@ def _parameter_findings(city: str, parameters: Parameters) -> list[Finding]:
     except ParameterError as fault:
         faults[str(fault)] = None
     findings = [Finding("error", "parameters", "", fault) for fault in faults]
-    if city not in parameters.cities:
-        remedy = f"add `{city}: {{traces: data/{city}/raw/traces}}` when this check is content"
+    if not findings and city not in parameters.cities:
+        simulated = parameters.config(city, "traces", dict[str, Any]).get("kind") == "simulated"
+        folder = f"data/{city}/{'simulated' if simulated else 'raw'}/traces"
+        remedy = f"add `{city}: {{traces: {folder}}}` when this check is content"
         findings.append(
             Finding("warning", "cities", f"an entry for {city} in params.yaml", "none", remedy)
         )

@@ -184,8 +184,8 @@ def test_the_readmes_python_and_commands_run_as_printed(project):
     assert len(EXAMPLES) >= 5
     for line in EXAMPLES:
         project.run(*line.split())
-    assert (project.root / "trip.html").stat().st_size > 10_000
-    assert pl.read_parquet(project.root / "matched/trips.parquet").height > 0
+    assert (project.root / "out/trip.html").stat().st_size > 10_000
+    assert pl.read_parquet(project.root / "out/matched/trips.parquet").height > 0
 
 
 def test_a_check_finds_nothing_wrong_with_a_default_city_and_names_what_is_wrong(project):
