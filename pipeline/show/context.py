@@ -5,10 +5,12 @@ attributions(tables)                              ->  ["(c) OpenStreetMap contri
 """
 
 import json
+from typing import Any
 
 import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.params import Parameters
 from pipeline.show.shards import CityTables
 
 OSM_CREDIT = "(c) OpenStreetMap contributors"
@@ -33,14 +35,24 @@ def named_places(tables: CityTables, cells: list[str]) -> pl.DataFrame:
 
 
 def attributions(tables: CityTables) -> list[str]:
-    """Return the credit lines of the city's sources, as their manifests state them, each once.
+    """Return the credit lines of the city's sources, each once: manifests first, then the traces.
 
     Streets are OpenStreetMap data, so its credit is given whatever the manifests say.
     """
-    lines = []
+    lines: list[str | None] = []
     for name in ("osm_manifest", "context_manifest"):
         manifest = artifact_path(ARTIFACTS[name], root=tables.root, city=tables.city)
         if manifest.is_file():
             lines.append(json.loads(manifest.read_text("utf-8")).get("attribution"))
-    lines = list(dict.fromkeys(line for line in lines if line))
-    return lines if any("OpenStreetMap" in line for line in lines) else [OSM_CREDIT, *lines]
+    lines.append(_trace_credit(tables))
+    told = list(dict.fromkeys(line for line in lines if line))
+    return told if any("OpenStreetMap" in line for line in told) else [OSM_CREDIT, *told]
+
+
+def _trace_credit(tables: CityTables) -> str | None:
+    """Return the credit of the GPS traces that the city's config states."""
+    parameters = Parameters(tables.root)
+    if "traces" not in parameters.config_keys(tables.city):
+        return None
+    traces = parameters.config(tables.city, "traces", dict[str, Any])
+    return str(traces.get("source", {}).get("attribution") or "") or None

@@ -80,3 +80,11 @@ def test_the_streets_credit_is_there_without_any_manifest(own_project):
     (own_project / f"data/{CITY}/osm/manifest.json").unlink()
     ground = ground_of(own_project, CITY, life_of(own_project, CITY, "17"))
     assert ground.attributions == ["(c) OpenStreetMap contributors"]
+
+
+def test_the_credit_of_the_traces_is_given_too(own_project):
+    config = own_project / f"configs/{CITY}.yaml"
+    traces = "traces: {source: {attribution: A. Driver}}\n"
+    config.write_text(config.read_text("utf-8") + traces, "utf-8")
+    ground = ground_of(own_project, CITY, life_of(own_project, CITY, "17"))
+    assert ground.attributions[-1] == "A. Driver"
