@@ -21,3 +21,7 @@ class ContractError(PipelineError):
 
 class SourceError(PipelineError):
     """A raw input is missing, unreadable, or not what its pin says it is."""
+
+
+class ModelError(PipelineError):
+    """A model cannot answer at all: not installed, not reachable, or too many requests failed."""

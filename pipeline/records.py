@@ -4,12 +4,16 @@
     CleanedTrip   35 points that survived, in rising time
     MatchedTrip   58 road segments driven one after another, each with its entry time
     PhasedTrip    16 phases: segments in one H3 cell told as heading, duration, roads, surroundings
+    PlannedTrip   the same, with named places beside the route and what shall be said of it
+    AnnotatedTrip the same, with seven texts: three instructions, three queries, one caption
     Rejection     what an item becomes when a stage refuses it: a reason, never silence
 
 Times are UTC epoch seconds, coordinates (lon, lat). Tables hold these records as rows; the schema
 of each (`schemas/<record>.schema.json`) states units, bounds and an example of every field, and a
 test holds the two together.
 """
+
+from typing import Literal
 
 import msgspec
 
@@ -123,3 +127,115 @@ class PhasedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trip_id: str
     meta: TripMeta
     phases: list[Phase]
+
+
+class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A named place beside the route.
+
+    `distance_m` is measured to the start or end of the drive in the first and last phase, to the
+    driven road in the others.
+    """
+
+    phase: int
+    id: str
+    name: str
+    category: str | None
+    group: str
+    lon: float
+    lat: float
+    distance_m: float
+
+
+class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a scenario is about in this trip: the evidence that makes it true.
+
+    `names` are proper names as the phases and places hold them, in the order driven; `ids` are the
+    ids of places, parallel to `names` (empty for roads and districts); `feature` is a code of
+    prompts/vocabulary.yaml, "" where names say it all.
+    """
+
+    scenario: str
+    kind: str
+    phases: list[int]
+    names: list[str]
+    ids: list[str]
+    feature: str
+    polarity: Literal["", "prefer", "avoid"]
+
+
+class StylePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How one instruction is to be worded: a sentence form and a length of Table 11, as codes."""
+
+    style: Literal["literal", "concise", "chatty"]
+    form: str
+    length: str
+
+
+class QueryPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The dimensions (1-4) one retrieval query covers, and the evidence for each."""
+
+    dimensions: list[int]
+    targets: list[Target]
+
+
+class Intents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What shall be said of a trip (paper A.3.3): scenarios, persona, styles, queries.
+
+    `drawn` holds the scenarios as first drawn, `scenarios` those the trip's own evidence supports.
+    """
+
+    drawn: list[str]
+    scenarios: list[str]
+    targets: list[Target]
+    persona: str
+    styles: list[StylePlan]
+    queries: list[QueryPlan]
+    waypoint: Target | None
+    street: str | None
+    time_context: str | None
+
+
+class PlannedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A phased trip, the named places beside it, and what shall be said of it."""
+
+    trip_id: str
+    meta: TripMeta
+    phases: list[Phase]
+    places: list[Place]
+    intents: Intents
+
+
+class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The seven texts of a trip (paper A.3.6)."""
+
+    instruction_literal: str
+    instruction_concise: str
+    instruction_chatty: str
+    retrieval_query_1: str
+    retrieval_query_2: str
+    retrieval_query_3: str
+    trajectory_caption: str
+
+
+class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where texts come from: engine, model, prompt files, shots, and the response in the ledger."""
+
+    engine: str
+    model: str
+    revision: str
+    prompt_hash: str
+    shots: list[str]
+    response_key: str
+    attempt: int
+
+
+class AnnotatedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A planned trip with its texts and their provenance."""
+
+    trip_id: str
+    meta: TripMeta
+    phases: list[Phase]
+    places: list[Place]
+    intents: Intents
+    texts: Texts
+    provenance: Provenance

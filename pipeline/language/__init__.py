@@ -1,0 +1,1 @@
+"""From phases to annotated trips: intents, prompts, models, the ledger of their responses."""
