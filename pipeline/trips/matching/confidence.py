@@ -13,7 +13,14 @@ from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
 from pipeline.trips.matching.search import Record
 from pipeline.trips.matching.steps import Step, step_cost, step_of
-from pipeline.trips.matching.viterbi import START, Kit, look_up_route, unpack
+from pipeline.trips.matching.viterbi import (
+    START,
+    Kit,
+    is_between,
+    least_arrival,
+    look_up_route,
+    unpack,
+)
 
 
 @kernel
@@ -52,14 +59,17 @@ def _mark(kit: Kit, lattice: Lattice, number: int, at: int, gap: float) -> None:
 
 
 @kernel
-def _arrival(kit: Kit, step: Step, a: Record, b: Record) -> float:
-    """Return the cost of arriving at state b from state a; infinite beyond the table."""
-    edges = kit.roads.graph.edges
+def _arrival(kit: Kit, step: Step, a: Record, b: Record, limit: float) -> float:
+    """Return the cost of arriving at b from a; infinite beyond the table or from `limit` on."""
+    edge_a = kit.roads.graph.edges[a.edge]
+    edge_b = kit.roads.graph.edges[b.edge]
     route = kit.scratch.routes[0]
     route.length = np.inf
-    if edges[a.edge].v != edges[b.edge].u:
-        look_up_route(kit.roads, route, edges[a.edge].v, edges[b.edge].u)
-    return float(a.cost + step_cost(kit.costs, step, a, edges[a.edge], b, edges[b.edge], route))
+    if is_between(kit, a, edge_a, b, edge_b):
+        if a.cost + least_arrival(kit.roads.graph, step, a, edge_a, b, edge_b) >= limit:
+            return np.inf
+        look_up_route(kit.roads, route, edge_a.v, edge_b.u)
+    return float(a.cost + step_cost(kit.costs, step, a, edge_a, b, edge_b, route))
 
 
 @kernel
@@ -71,7 +81,7 @@ def _mark_rival(kit: Kit, lattice: Lattice, before: int, now: int) -> None:
     came = lattice.fixes[before].chosen
     b = lattice.states[lattice.fixes[now].chosen]
     step = step_of(kit.roads, kit.costs, lattice, before, now)
-    least = _arrival(kit, step, lattice.states[came], b)
+    least = _arrival(kit, step, lattice.states[came], b, np.inf)
     second = least + kit.costs.beam
     rival = -1
     # Decoding did not extend dearer states either.
@@ -79,7 +89,7 @@ def _mark_rival(kit: Kit, lattice: Lattice, before: int, now: int) -> None:
     for source in range(lattice.start[before], lattice.start[before + 1]):
         a = lattice.states[source]
         if source != came and a.cost < second and a.cost <= limit:
-            cost = _arrival(kit, step, a, b)
+            cost = _arrival(kit, step, a, b, second)
             if cost < second:
                 second = cost
                 rival = source

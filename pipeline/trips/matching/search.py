@@ -144,6 +144,14 @@ def _begin(space: SearchSpace, source: int) -> int:
 
 
 @kernel
+def straight_m(graph: Graph, source: int, target: int) -> float:
+    """Return the metres that no path between two nodes can be shorter than."""
+    dx = graph.place[source, 0] - graph.place[target, 0]
+    dy = graph.place[source, 1] - graph.place[target, 1]
+    return float(graph.stretch * np.sqrt(dx * dx + dy * dy))
+
+
+@kernel
 def _astray(graph: Graph, node: int, length: float, goal: Goal) -> bool:
     """Tell whether a path of this length to a node can no longer reach the goal within budget."""
     if goal.budget == np.inf:

@@ -76,6 +76,24 @@ def on_same_street(costs: Record, a: Record, edge_a: Record, b: Record, edge_b: 
 
 
 @kernel
+def least_cost(step: Step, a: Record, rest: float, b: Record, straight: float) -> float:
+    """Return what driving from a to b over a route between their edges costs at least.
+
+    Args:
+        step: What the two fixes have to do with each other.
+        a: Where the drive begins.
+        rest: Metres from there to the end of its edge.
+        b: Where the drive ends.
+        straight: Metres the route between the two edges has at least.
+    """
+    length = rest + straight + b.offset
+    weight = rest * a.pace + b.offset * b.pace
+    if length > step.gate:
+        return np.inf
+    return float(max(0.0, length - step.straight) / step.beta + step.theta * weight)
+
+
+@kernel
 def step_cost(
     costs: Record,
     step: Step,

@@ -16,8 +16,25 @@ import numpy as np
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
 from pipeline.trips.matching.path_table import look_near, look_up
-from pipeline.trips.matching.search import I32, I64, Record, Rows, SearchSpace, search
-from pipeline.trips.matching.steps import ROUTE, UNKNOWN, Step, step_cost, step_of
+from pipeline.trips.matching.search import (
+    I32,
+    I64,
+    Graph,
+    Record,
+    Rows,
+    SearchSpace,
+    search,
+    straight_m,
+)
+from pipeline.trips.matching.steps import (
+    ROUTE,
+    UNKNOWN,
+    Step,
+    least_cost,
+    on_same_street,
+    step_cost,
+    step_of,
+)
 
 START = -1
 _STATES = 4096  # more than 2 * 64 candidates a fix
@@ -173,6 +190,26 @@ def _search_routes(kit: Kit, slot: int, targets: int, step: Step) -> None:
 
 
 @kernel
+def is_between(kit: Kit, a: Record, edge_a: Record, b: Record, edge_b: Record) -> bool:
+    """Tell whether driving from a to b takes a route between their edges."""
+    if edge_a.v == edge_b.u:
+        return False
+    return bool(on_same_street(kit.costs, a, edge_a, b, edge_b) < 0)
+
+
+@kernel
+def least_arrival(
+    graph: Graph, step: Step, a: Record, edge_a: Record, b: Record, edge_b: Record
+) -> float:
+    """Return what driving from a to b costs at least: no route beats the straight line.
+
+    A hundredth of a nat less than that, for the rounding of lengths.
+    """
+    straight = straight_m(graph, edge_a.v, edge_b.u)
+    return least_cost(step, a, edge_a.length - a.offset, b, straight) - 0.01
+
+
+@kernel
 def link(
     kit: Kit,
     lattice: Lattice,
@@ -185,8 +222,8 @@ def link(
     """Offer all routes from the states of fix `before` to those of fix `now`.
 
     Sources are taken by cost and targets by distance, so that most pairs are refused before their
-    route is looked up: a pair must beat the best arrival so far, and a state that ends more than
-    `beam` above the best one would not be extended anyway.
+    route is looked up: a pair must beat the best arrival so far, even if its route were the
+    straight line, and a state that ends more than `beam` above the best one would not be extended.
 
     Args:
         kit: Network, settings and working arrays.
@@ -223,7 +260,10 @@ def link(
                 continue
             edge_b = roads.graph.edges[b.edge]
             route = kit.scratch.routes[row + kit.scratch.target_slot[at - begin]]
-            if route.length == UNKNOWN and edge_a.v != edge_b.u:
+            if route.length == UNKNOWN and is_between(kit, a, edge_a, b, edge_b):
+                least = min(b.cost, fix.best + costs.beam - b.away)
+                if cost_a + least_arrival(roads.graph, step, a, edge_a, b, edge_b) >= least:
+                    continue
                 hint = kit.scratch.source_hint[slot]
                 place, known = look_near(roads.table, edge_a.v, edge_b.u, hint)
                 kit.scratch.source_hint[slot] = place
