@@ -31,6 +31,7 @@ CLEANING = CleaningSettings(
     most_gap_s=120.0,
     standing_radius_m=30.0,
     standing_least_s=60.0,
+    standing_away_s=45.0,
     dwell_least_s=300.0,
     long_dwell="note",
     outside="clip",

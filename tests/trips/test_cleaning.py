@@ -244,6 +244,25 @@ def test_a_short_stop_at_an_end_is_left_in():
     assert decisions(result, "T") == ["kept"] * 7
 
 
+def test_outliers_do_not_end_the_standing_at_either_end():
+    x_m = [0, 2, 90, 60, 0, 2, *drive(4, first_m=100), 405, 402, 310, 403, 401, 400]
+    result = cleaned(trip("T", x_m))
+    assert decisions(result, "T") == ["standing"] * 5 + ["kept"] * 5 + ["standing"] * 6
+
+
+def test_a_way_out_and_back_longer_than_outliers_last_is_driven():
+    x_m = [0, 2, 1, 90, 190, 90, 0, *drive(4, first_m=100)]
+    assert decisions(cleaned(trip("T", x_m)), "T") == ["kept"] * len(x_m)
+    x_m = [0, 2, 1, 0, 2, 90, 190, 90, 0, *drive(4, first_m=100)]
+    assert decisions(cleaned(trip("T", x_m)), "T") == ["standing"] * 4 + ["kept"] * 9
+
+
+def test_a_trip_that_ends_away_has_left():
+    x_m = [0, 2, 1, 0, 2, 1, *drive(2, first_m=300)]
+    settings = {"fewest_points": 2, "shortest_m": 0, "shortest_s": 0}
+    assert decisions(cleaned(trip("T", x_m), **settings), "T") == ["standing"] * 5 + ["kept"] * 3
+
+
 def test_a_trip_that_never_moves_is_standing():
     assert outcome(cleaned(trip("T", [0, 1, 2, 1, 0, 1, 2])), "T") == "standing"
 

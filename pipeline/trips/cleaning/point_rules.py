@@ -130,7 +130,8 @@ def split_gaps(points: TrackPoints, settings: CleaningSettings) -> int:
 def trim_standing(points: TrackPoints, settings: CleaningSettings) -> None:
     """Rule 6a: trim standing at the start, then at the end; the point nearest the drive stays.
 
-    A piece that never leaves the radius goes as a whole.
+    Points farther off do not end the standing if the next ones are back in time: GPS outliers. A
+    piece that never leaves the radius goes as a whole.
     """
     for order in (1, -1):
         live = points.live()[::order]
@@ -140,6 +141,7 @@ def trim_standing(points: TrackPoints, settings: CleaningSettings) -> None:
         sizes = np.diff(np.append(starts, live.size))
         first = np.repeat(live[starts], sizes)
         away = points.step_length_m(first, live) > settings.standing_radius_m
+        away &= ~_back_in_time(points, live, away, settings.standing_away_s)
         place = np.arange(live.size)
         left = np.minimum.reduceat(np.where(away, place, live.size), starts)
         whole = left == live.size
@@ -148,6 +150,20 @@ def trim_standing(points: TrackPoints, settings: CleaningSettings) -> None:
         stop = np.where(whole, last + 1, last)
         stop = np.where(lasted_s >= settings.standing_least_s, stop, starts)
         points.drop(live[place < np.repeat(stop, sizes)], CODE["standing"])
+
+
+def _back_in_time(points: TrackPoints, live: Ints, away: Bools, most_s: float) -> Bools:
+    """Tell of each point that is away whether the piece is back at most `most_s` after it left.
+
+    The first point of a piece is never away, so the nearest one before is of the same piece.
+    """
+    place = np.arange(live.size)
+    before = np.maximum.accumulate(np.where(away, 0, place))
+    after = np.minimum.accumulate(np.where(away, live.size, place)[::-1])[::-1]
+    within = np.minimum(after, live.size - 1)
+    back = (after < live.size) & (points.piece[live[within]] == points.piece[live])
+    lasted_s = np.abs(points.t[live[within]] - points.t[live[before]])
+    return np.asarray(back & (lasted_s <= most_s))
 
 
 def treat_dwells(points: TrackPoints, settings: CleaningSettings) -> int:

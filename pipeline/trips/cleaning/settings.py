@@ -62,6 +62,8 @@ class CleaningSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         most_gap_s: A longer pause between two points, in seconds, splits the trip.
         standing_radius_m: Points this near the first (last) one, in metres, count as standing.
         standing_least_s: Standing at an end is trimmed when it lasts so many seconds or more.
+        standing_away_s: Points farther off do not end standing at an end if the trip is back near
+            the first (last) one within so many seconds: GPS outliers. 0 = any of them ends it.
         dwell_least_s: Standing inside a trip for so long, in seconds, is a dwell.
         long_dwell: `note` a dwell or `split` the trip there.
         outside: Points outside the city's bbox: `clip` them off (the trip is split where it was
@@ -85,6 +87,7 @@ class CleaningSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     most_gap_s: Above0
     standing_radius_m: Above0
     standing_least_s: From0
+    standing_away_s: From0
     dwell_least_s: Above0
     long_dwell: Literal["note", "split"]
     outside: Literal["clip", "drop"]
