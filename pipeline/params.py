@@ -109,6 +109,15 @@ def section_of(file: Path, name: str, kind: Any) -> Any:
     return _convert(shared[name], kind, f"{file.name}: {name}")
 
 
+def document_of(file: Path, kind: Any) -> Any:
+    """Return a whole YAML file, converted to its type; for data files such as a vocabulary.
+
+    Raises:
+        ParameterError: As `Parameters.section`; the first key of the path is the file's own name.
+    """
+    return _convert(_read_yaml(file.parent, file.name), kind, f"{file.name}: {file.stem}")
+
+
 def _checked_name(city: str) -> str:
     if not _CITY.fullmatch(city):
         raise ParameterError(
