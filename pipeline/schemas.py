@@ -9,7 +9,7 @@ judges every row (volume); jsonschema words the message for the first one that f
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -75,14 +75,43 @@ def describe_fault(name: str, record: object) -> str:
     if not errors:
         return f"$: refused by the compiled validator (schemas/{name}.schema.json)"
     error = errors[0]
-    path = "$" + "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path
-    )
     rule = "/".join(str(part) for part in error.absolute_schema_path)
-    message = error.message
-    if len(message) > 300:  # it quotes the whole value; what is wrong with it stands at the end
-        message = f"{message[:140]} ... {message[-140:]}"
-    return f"{path}: {message} (schemas/{name}.schema.json#/{rule})"
+    where = _json_path(error.absolute_path)
+    return f"{where}: {_shortened(error.message)} (schemas/{name}.schema.json#/{rule})"
+
+
+def fault_against(schema: dict[str, Any], record: object) -> str | None:
+    """Word the first fault of a record against a schema that is no file of ours; None: it fits.
+
+    Raises:
+        ContractError: The schema itself is none, or refers to what is not in this project.
+    """
+    validator = _validator_of(json.dumps(schema, sort_keys=True))
+    if validator.is_valid(record):
+        return None
+    errors = sorted(validator.iter_errors(record), key=lambda e: [str(p) for p in e.instance_path])
+    return f"{_json_path(errors[0].instance_path)}: {_shortened(errors[0].message)}"
+
+
+@lru_cache(maxsize=64)
+def _validator_of(schema: str) -> Any:
+    try:
+        document = json.loads(schema)
+        return jsonschema_rs.validator_for(document, registry=_registry(), offline=True)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as fault:
+        raise ContractError(
+            "generation schema: expected a JSON Schema without references outside this project,"
+            f" found {str(fault).splitlines()[0]}; mend it (prompts/<task>/answer.schema.json)"
+        ) from fault
+
+
+def _json_path(parts: Iterable[str | int]) -> str:
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+
+
+def _shortened(message: str) -> str:
+    """Cut a message that quotes a whole value; what is wrong with it stands at the end."""
+    return message if len(message) <= 300 else f"{message[:140]} ... {message[-140:]}"
 
 
 def check_record(name: str, record: object, *, where: str) -> None:
