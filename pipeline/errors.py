@@ -25,3 +25,7 @@ class SourceError(PipelineError):
 
 class ModelError(PipelineError):
     """A model cannot answer at all: not installed, not reachable, or too many requests failed."""
+
+
+class PromptError(PipelineError):
+    """A prompt template is missing, broken, or asks for what it is not given."""

@@ -19,6 +19,7 @@ DOORS = {
     "jsonschema_rs": {"pipeline/schemas.py"},
     "tqdm": {"pipeline/progress.py"},
     "sklearn": {"pipeline/city/geotag.py"},
+    "jinja2": {"pipeline/language/prompts.py"},
 }
 SLOW = {"osmnx", "geopandas", "sklearn", "overturemaps", "matplotlib", "networkx"}
 FILE_LINES = 450

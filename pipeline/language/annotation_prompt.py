@@ -1,0 +1,123 @@
+"""The messages that ask for the seven texts of a trip: rules, shots, then the trip itself.
+
+    prompt = AnnotationPrompt(PROMPTS, shots=2)
+    messages, shots = prompt.messages(trip)
+    ->  (system, user, assistant, user, assistant, user), ["monaco-04", "helsinki-11"]
+
+Paper A.3.6. The shots are turns of the chat: a seed's trip asked as any other, and its answer.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
+from pipeline.language.requests import Message
+from pipeline.language.shots import Seed, chosen_shots, read_seeds
+from pipeline.language.shown import ShownTrip, shown_trip
+from pipeline.language.vocabulary import read_vocabulary
+from pipeline.records import Intents, PlannedTrip, Target
+
+
+class ShownTarget(NamedTuple):
+    """A target as user.j2 words it; names, words and phases are joined, "" where there are none."""
+
+    code: str
+    name: str
+    kind: str
+    names: str
+    words: str
+    polarity: str
+    phases: str
+
+
+class AnnotationPrompt:
+    """The prompt files of the task `annotate`, read once.
+
+    Attributes:
+        schema: Generation schema of the nine fields.
+        hash: Hash over templates, answer schema, vocabulary and seeds.
+    """
+
+    def __init__(self, prompts: Path, *, shots: int) -> None:
+        """Read the files.
+
+        Args:
+            prompts: The folder prompts/ of a project.
+            shots: How many seed examples stand in each prompt.
+
+        Raises:
+            PromptError: A file is missing or broken.
+            ParameterError: The vocabulary is.
+        """
+        vocabulary_file, seeds_file = prompts / "vocabulary.yaml", prompts / "annotate/seeds.jsonl"
+        self._words = read_vocabulary(vocabulary_file)
+        self._prompt = Prompt(prompts / "annotate", shared={"words": self._words})
+        self._scenarios = {one.code: one.name for one in self._words.scenarios}
+        self._n = shots
+        self._seeds = read_seeds(seeds_file)
+        self._turns = {seed.seed_id: self._turn(seed) for seed in self._seeds} if shots else {}
+        self.schema = self._prompt.schema
+        self.hash = files_hash([*self._prompt.files, vocabulary_file, seeds_file])
+
+    def messages(self, trip: PlannedTrip) -> tuple[tuple[Message, ...], list[str]]:
+        """Return the messages for a trip, and the ids of the shots among them.
+
+        Raises:
+            PromptError: A template cannot show the trip; names template, line and trip.
+        """
+        shots = chosen_shots(self._seeds, trip.trip_id, trip.intents, self._n)
+        turns = [message for seed in shots for message in self._turns[seed.seed_id]]
+        asked = self._user(shown_trip(trip), trip.intents)
+        return (self._prompt.system, *turns, asked), [seed.seed_id for seed in shots]
+
+    def _turn(self, seed: Seed) -> tuple[Message, Message]:
+        answer = Message("assistant", nfc(json_text(seed.answer)))
+        return self._user(seed.trip, seed.intents), answer
+
+    def _user(self, trip: ShownTrip, intents: Intents) -> Message:
+        return self._prompt.user(trip.traj_id, self._values(trip, intents))
+
+    def _values(self, trip: ShownTrip, intents: Intents) -> dict[str, Any]:
+        """Return what user.j2 is given."""
+        return {
+            "codes": " + ".join(intents.scenarios),
+            "targets": [self._shown(target) for target in intents.targets],
+            "queries": [
+                {
+                    "dimensions": _counted("dimension", query.dimensions),
+                    "targets": [self._shown(target) for target in query.targets],
+                }
+                for query in intents.queries
+            ],
+            "persona": self._words.persona(intents.persona),
+            "styles": [
+                {
+                    "code": plan.style,
+                    "form": self._words.style(plan.style).form_words(plan.form),
+                    "length": self._words.style(plan.style).length_words(plan.length),
+                }
+                for plan in intents.styles
+            ],
+            "waypoint": self._shown(intents.waypoint) if intents.waypoint else None,
+            "street": intents.street,
+            "time_context": intents.time_context,
+            "record_json": json_text(trip),
+        }
+
+    def _shown(self, target: Target) -> ShownTarget:
+        return ShownTarget(
+            code=target.scenario,
+            name=self._scenarios[target.scenario],
+            kind=target.kind,
+            names=", ".join(map(json_text, target.names)),
+            words=", ".join(self._words.feature_words(target.feature)),
+            polarity=target.polarity,
+            phases=_counted("phase", target.phases),
+        )
+
+
+def _counted(noun: str, numbers: list[int]) -> str:
+    """Return "phase 3", "phases 3, 5" or ""."""
+    if not numbers:
+        return ""
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
