@@ -6,10 +6,12 @@ data/<city>/plots/*.csv            what `dvc plots show` draws
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from pipeline.keys import H3Resolution
 from pipeline.store import StageIO
+from pipeline.trips.distance import distance_m
 from pipeline.trips.ledger import STAGES_THAT_REJECT, ledger_of
 
 LONG_ROUTE = 1.5  # a route this much longer than its GPS line is most likely a wrong one
@@ -53,12 +55,10 @@ def route_ratio_figures(cleaned: pl.DataFrame, matched: pl.DataFrame) -> dict[st
     Sound ratios lie between 0.9 and 1.2; broken trips are left out, their parts share one line.
     """
     whole = matched.filter(pl.len().over("cleaned_trip_id") == 1)
-    points = cleaned.select("trip_id", "lon", "lat").explode("lon", "lat")
-    line = points.with_columns(step_m=_step_m()).group_by("trip_id").agg(pl.col("step_m").sum())
-    ratios = whole.join(line, left_on="cleaned_trip_id", right_on="trip_id").filter(
-        pl.col("step_m") > 0
+    ratios = whole.join(_lines(cleaned), left_on="cleaned_trip_id", right_on="trip_id").filter(
+        pl.col("line_m") > 0
     )
-    ratio = ratios["route_length_m"] / ratios["step_m"]
+    ratio = ratios["route_length_m"] / ratios["line_m"]
     return {
         "drives": ratios.height,
         "ratio": _quantiles(ratio),
@@ -66,14 +66,14 @@ def route_ratio_figures(cleaned: pl.DataFrame, matched: pl.DataFrame) -> dict[st
     }
 
 
-def _step_m() -> pl.Expr:
-    """Return the great-circle distance from each point's predecessor in its trip, metres."""
-    lon, lat = pl.col("lon").radians(), pl.col("lat").radians()
-    dlon, dlat = (x - x.shift().over("trip_id") for x in (lon, lat))
-    half = (dlat / 2).sin() ** 2 + lat.cos() * lat.shift().over("trip_id").cos() * (
-        dlon / 2
-    ).sin() ** 2
-    return (2 * 6_371_008.8 * half.sqrt().arcsin()).fill_null(0.0)
+def _lines(cleaned: pl.DataFrame) -> pl.DataFrame:
+    """Return `trip_id, line_m`: metres of the straight lines between the points of each trip."""
+    points = cleaned.select("trip_id", "lon", "lat").explode("lon", "lat")
+    lon, lat = points["lon"].to_numpy(), points["lat"].to_numpy()
+    step_m = pl.Series(np.append(distance_m(lon[:-1], lat[:-1], lon[1:], lat[1:]), 0.0))
+    within = pl.col("trip_id") == pl.col("trip_id").shift(-1)
+    steps = points.select("trip_id", step_m=step_m.head(points.height)).filter(within)
+    return steps.group_by("trip_id").agg(line_m=pl.col("step_m").sum())
 
 
 def phase_figures(phased: pl.DataFrame) -> dict[str, Any]:
