@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError, SourceError
+from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ typical use:
   python -m pipeline show monaco TRIP --page trip.html
   python -m pipeline validate data/monaco      hold files against their schemas
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
+  python -m pipeline ledger stats              which answers of models are kept
 """
 
 # The disk is full, the quota or the largest file size reached, or the place is not ours to write.
@@ -91,7 +93,10 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (_add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match):
+    for add in (
+        _add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match,
+        _add_ledger,
+    ):  # fmt: skip
         add(commands)
     return parser
 
@@ -280,6 +285,19 @@ def _match_file(arguments: argparse.Namespace) -> int:
         f" {counts.parts:,} connected drives; why not more: trips.parquet, points.parquet"
     )
     return 0
+
+
+def _add_ledger(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "ledger",
+        help="see, carry and tidy the answers of models",
+        description="Every answer a model gave is kept by the key of its request (prompt, schema,"
+        " model, sampling), so that none is asked for twice.",
+        epilog=ledger_parser.EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    ledger_parser.add_actions(parser)
+    parser.set_defaults(command=ledger_parser.run)
 
 
 if __name__ == "__main__":

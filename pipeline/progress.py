@@ -4,11 +4,13 @@ for shard in progress_bar(shards, total=16, unit="shard", desc="match porto"): .
 """
 
 import sys
+import time
 from collections.abc import Iterable
 from typing import TypeVar
 from weakref import WeakSet
 
 _T = TypeVar("_T")
+PLAIN_INTERVAL_S = 10.0
 _bars: "WeakSet[Iterable[object]]" = WeakSet()
 
 
@@ -24,10 +26,51 @@ def progress_bar(items: Iterable[_T], *, total: int | None, unit: str, desc: str
     from tqdm import tqdm  # noqa: PLC0415 - keeps the command line quick to start
 
     # A log file gets one line every few seconds instead of a redrawn bar.
-    interval = 0.2 if sys.stderr.isatty() else 10.0
+    interval = 0.2 if sys.stderr.isatty() else PLAIN_INTERVAL_S
     bar = tqdm(items, total=total, unit=f" {unit}", desc=desc, mininterval=interval)
     _bars.add(bar)
     return bar
+
+
+class ProgressLine:
+    """Progress whose words the caller finds: a bar on a terminal, plain lines elsewhere.
+
+    The last words always show, those before now and then or when they are marked.
+    """
+
+    def __init__(self, *, total: int, desc: str) -> None:
+        from tqdm import tqdm  # noqa: PLC0415 - as above
+
+        self._total, self._desc = total, desc
+        self._words, self._printed, self._shown_s = "", "", time.monotonic()
+        self._bar = None
+        if sys.stderr.isatty():
+            form = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}"
+            self._bar = tqdm(total=total, desc=desc, bar_format=form, mininterval=0.2)
+            _bars.add(self._bar)
+
+    def show(self, done: int, words: str, *, at_once: bool) -> None:
+        """Tell how many are done, and the rest in words; `at_once` does not wait for its turn."""
+        self._words = f"{done:,} of {self._total:,}, {words}"
+        if self._bar is not None:
+            self._bar.set_postfix_str(words, refresh=False)
+            self._bar.update(done - self._bar.n)
+            if at_once:
+                self._bar.refresh()
+        elif at_once or time.monotonic() - self._shown_s > PLAIN_INTERVAL_S:
+            self._print()
+
+    def close(self) -> None:
+        """Show the last words and end the line."""
+        if self._bar is not None:
+            self._bar.refresh()
+            self._bar.close()
+        elif self._words != self._printed:
+            self._print()
+
+    def _print(self) -> None:
+        print(f"{self._desc}: {self._words}", file=sys.stderr, flush=True)
+        self._printed, self._shown_s = self._words, time.monotonic()
 
 
 def end_bars() -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.params import Parameters
@@ -18,6 +20,26 @@ from pipeline.store import StageIO
 
 # Keys of a city's file that no stage needs by itself: they describe the city to readers.
 DESCRIPTIVE_KEYS = frozenset({"name", "language"})
+
+
+class LedgerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `ledger` of params.yaml, which no stage is given: it decides no value.
+
+    Attributes:
+        folder: Where answers of models are kept, from the project's root or absolute.
+    """
+
+    folder: Text
+
+
+def ledger_folder(root: Path, parameters: Parameters) -> Path:
+    """Return the folder of the response ledger.
+
+    Raises:
+        ParameterError: `ledger:` is missing from params.yaml or wrong.
+    """
+    settings: LedgerSettings = parameters.section("ledger", LedgerSettings)
+    return root / settings.folder
 
 
 def stage_named(name: str) -> Stage:
@@ -55,9 +77,10 @@ def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str
 def check_keys(city: str, parameters: Parameters) -> None:
     """Check the keys no stage is given, and refuse those nobody knows: they may be misspelt."""
     frozen_stages(parameters)
+    parameters.section("ledger", LedgerSettings)
     for key in sorted(DESCRIPTIVE_KEYS):
         parameters.config(city, key, Text)
-    known = {"cities", "frozen", *(name for stage in STAGES for name in stage.params)}
+    known = {"cities", "frozen", "ledger", *(name for stage in STAGES for name in stage.params)}
     _refuse_unknown("params.yaml", parameters.shared_keys - known, known)
     known = {*DESCRIPTIVE_KEYS, *(name for stage in STAGES for name in stage.config)}
     _refuse_unknown(f"configs/{city}.yaml", parameters.config_keys(city) - known, known)

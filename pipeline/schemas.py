@@ -22,6 +22,8 @@ from pipeline.errors import ContractError
 
 SCHEMA_DIR = Path(__file__).resolve().parent.parent / "schemas"
 ROWS_PER_GROUP = 4096
+# Rows turned into Python values at a time; more of them only wait in memory.
+_ROWS_AT_A_TIME = 256
 _SCALARS: dict[str, pa.DataType] = {
     "integer": pa.int64(),
     "number": pa.float64(),
@@ -84,7 +86,7 @@ def fault_against(schema: dict[str, Any], record: object) -> str | None:
     """Word the first fault of a record against a schema that is no file of ours; None: it fits.
 
     Raises:
-        ContractError: The schema itself is none, or refers to what is not in this project.
+        ContractError: The schema itself is none, or refers to another file.
     """
     validator = _validator_of(json.dumps(schema, sort_keys=True))
     if validator.is_valid(record):
@@ -96,11 +98,10 @@ def fault_against(schema: dict[str, Any], record: object) -> str | None:
 @lru_cache(maxsize=64)
 def _validator_of(schema: str) -> Any:
     try:
-        document = json.loads(schema)
-        return jsonschema_rs.validator_for(document, registry=_registry(), offline=True)
+        return jsonschema_rs.validator_for(json.loads(schema), offline=True)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as fault:
         raise ContractError(
-            "generation schema: expected a JSON Schema without references outside this project,"
+            "generation schema: expected a JSON Schema without references to other files,"
             f" found {str(fault).splitlines()[0]}; mend it (prompts/<task>/answer.schema.json)"
         ) from fault
 
@@ -145,8 +146,8 @@ def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int,
 def check_frame(name: str, frame: pl.DataFrame, *, where: str, key: str) -> None:
     """Raise ContractError for the first row of a table that breaks its schema."""
     hexed = frame.with_columns(pl.col(name).bin.encode("hex") for name in binary_columns(name))
-    for start in range(0, hexed.height, ROWS_PER_GROUP):
-        rows = hexed.slice(start, ROWS_PER_GROUP).to_dicts()
+    for start in range(0, hexed.height, _ROWS_AT_A_TIME):
+        rows = hexed.slice(start, _ROWS_AT_A_TIME).to_dicts()
         check_rows(name, rows, where=where, first_row=start, key=key)
 
 

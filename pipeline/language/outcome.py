@@ -23,7 +23,7 @@ from pipeline.schemas import arrow_schema, fault_against
 # So much white space in a row, real or escaped within a string, is a model that loops; indented
 # JSON of any bearable depth stays below it.
 LONGEST_GAP = 64
-_GAP = re.compile(r"(?:\s|\\[nrt]){%d}" % LONGEST_GAP)
+_GAP = re.compile(rf"(?:\s|\\[nrt]){{{LONGEST_GAP}}}")
 # How an engine says that the model ended by itself; some say nothing at all.
 _ENDED = frozenset({"stop", ""})
 _REFUSED = frozenset({"content_filter", "refusal"})
@@ -43,6 +43,20 @@ def judge_text(text: str, finish_reason: str, schema: dict[str, Any]) -> tuple[S
     Raises:
         ContractError: The schema is no JSON Schema.
     """
+    ended = _bad_end(text, finish_reason)
+    if ended:
+        return ended
+    try:
+        value = strict_json(text)
+        fault = None if isinstance(value, dict) else "$: expected an object"
+        fault = fault or fault_against(schema, value)
+    except (ValueError, RecursionError) as error:
+        return "malformed", f"no JSON: {error}"
+    return ("invalid", fault) if fault else ("ok", "")
+
+
+def _bad_end(text: str, finish_reason: str) -> tuple[Status, str] | None:
+    """Tell what is wrong with how a text ended; None where it ended by itself, with something."""
     if finish_reason == "length":
         return "length", "cut off at the token limit"
     if finish_reason in _REFUSED:
@@ -53,13 +67,7 @@ def judge_text(text: str, finish_reason: str, schema: dict[str, Any]) -> tuple[S
         return "whitespace", f"{LONGEST_GAP} or more white spaces in a row, or nothing else"
     if finish_reason not in _ENDED:
         return "failed", f"stopped by {finish_reason}"
-    try:
-        value = strict_json(text)
-        fault = "$: expected an object" if not isinstance(value, dict) else None
-        fault = fault or fault_against(schema, value)
-    except (ValueError, RecursionError) as error:
-        return "malformed", f"no JSON: {error}"
-    return ("invalid", fault) if fault else ("ok", "")
+    return None
 
 
 def strict_json(text: str) -> Any:
