@@ -180,7 +180,8 @@ def check_columns(name: str, frame: pl.DataFrame, *, where: str) -> None:
 def _arrow_type(spec: dict[str, Any], name: str) -> pa.DataType:
     """Translate one property; `$ref` is followed within our own files."""
     if "$ref" in spec:
-        return _arrow_type(_resolve(spec["$ref"], name), name)
+        file = spec["$ref"].partition("#")[0].removesuffix(".schema.json")
+        return _arrow_type(_resolve(spec["$ref"], name), file or name)
     kinds = spec.get("type", "string")  # an enum without a type lists strings
     kind = next(k for k in (kinds if isinstance(kinds, list) else [kinds]) if k != "null")
     if kind == "string" and spec.get("contentEncoding") == "base16":
