@@ -5,6 +5,7 @@ open_file(Path("notes.sqlite"))  ->  SourceError: ... found another program's da
 """
 
 import contextlib
+import fcntl
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,9 +58,12 @@ def open_file(file: Path) -> sqlite3.Connection:
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.with_suffix(".lock").open("a")
     except OSError as fault:
         raise _unwritable(file, fault.strerror) from fault
-    with clear_faults(file):
+    with lock, clear_faults(file):
+        # Two that make one file at once do not wait for each other: SQLite refuses the second.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         # A model's engine may pull requests, and so look answers up, from a thread of its own.
         db = sqlite3.connect(file, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
         try:
@@ -87,16 +91,10 @@ def _prepare(db: sqlite3.Connection, file: Path) -> None:
     db.execute("PRAGMA synchronous = NORMAL")
     if not tables:
         with transaction(db):
-            _make_tables(db)
-
-
-def _make_tables(db: sqlite3.Connection) -> None:
-    if _header(db)[2]:  # another process has made them meanwhile
-        return
-    for table in _TABLES:
-        db.execute(table)
-    db.execute(f"PRAGMA application_id = {_APPLICATION}")
-    db.execute(f"PRAGMA user_version = {VERSION}")
+            for table in _TABLES:
+                db.execute(table)
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _header(db: sqlite3.Connection) -> tuple[int, int, int]:
