@@ -114,6 +114,46 @@ ARTIFACTS = _index(
             "trip_id",
         ),
         Artifact("phased", "phased", "shards", "phased_trip", "one drive in phases", "trip_id"),
+        # ---- what is said of it
+        Artifact(
+            "planned", "planned", "shards", "planned_trip", "one trip with intents", "trip_id"
+        ),
+        Artifact(
+            "intents_metrics",
+            "metrics/intents.json",
+            "json",
+            "intents_metrics",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "scenarios_plot",
+            "plots/scenarios.csv",
+            "file",
+            None,
+            "one scenario of one series",
+            "-",
+            "plot",
+        ),
+        Artifact(
+            "scenario_counts_plot",
+            "plots/scenario_counts.csv",
+            "file",
+            None,
+            "one number of scenarios of one series",
+            "-",
+            "plot",
+        ),
+        Artifact(
+            "personas_plot",
+            "plots/personas.csv",
+            "file",
+            None,
+            "one persona of one series",
+            "-",
+            "plot",
+        ),
         # ---- how well it went, in git
         Artifact(
             "assessment",
@@ -150,7 +190,7 @@ ARTIFACTS = _index(
                 "one rejected item",
                 "item_id",
             )
-            for stage in ("pull_context", "roads", "ingest", "match", "compress")
+            for stage in ("pull_context", "roads", "ingest", "match", "compress", "plan_intents")
         ),
     )
 )

@@ -108,6 +108,24 @@ PLOTS: dict[str, dict[str, Any]] = {
         "title": "What was rejected, and why",
         "template": "bar_horizontal",
     },
+    "scenarios_plot": {
+        "x": "share",
+        "y": "scenario",
+        "title": "Scenarios within their dimension (Figure 10; the paper prints no values: even)",
+        "template": "shares",
+    },
+    "scenario_counts_plot": {
+        "x": "share",
+        "y": "scenarios",
+        "title": "Trips by number of scenarios (Figure 12)",
+        "template": "shares",
+    },
+    "personas_plot": {
+        "x": "share",
+        "y": "persona",
+        "title": "Trips by persona (Figure 11)",
+        "template": "shares",
+    },
 }
 
 

@@ -30,6 +30,7 @@ class Stage(NamedTuple):
         config: Keys of configs/<city>.yaml it is given.
         files: Data files of the package that decide its result (tables, templates).
         rejects: Whether it can reject items, with reasons, to rejected/<stage>.parquet.
+        asks: Whether it asks a model, and keeps the answers in the response ledger.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Stage(NamedTuple):
     config: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     rejects: bool = False
+    asks: bool = False
 
     def rejections(self) -> Artifact:
         """Return the artifact that holds what this stage rejected."""
@@ -123,6 +125,19 @@ STAGES: tuple[Stage, ...] = (
         writes=("phased",),
         params=("compress",),
         config=("time_zone",),
+        rejects=True,
+    ),
+    # ---- what is said of it ---------------------------------------------------------------------
+    Stage(
+        "plan_intents",
+        "pipeline.language.intents:run",
+        "Draw what shall be said of each trip, and keep what its own evidence supports.",
+        reads=("phased", "matched", "roads", "road_cells", "cells"),
+        writes=(
+            "planned", "intents_metrics", "scenarios_plot", "scenario_counts_plot", "personas_plot",
+        ),
+        params=("seed", "intents"),
+        files=("prompts/vocabulary.yaml",),
         rejects=True,
     ),
     # ---- how well it went -----------------------------------------------------------------------

@@ -21,6 +21,7 @@ RECORDS = {
     "matched_trip": records.MatchedTrip,
     "matched_points": records.MatchedPoints,
     "phased_trip": records.PhasedTrip,
+    "planned_trip": records.PlannedTrip,
 }
 
 

@@ -13,7 +13,7 @@ Paper: Table 10 (scenarios), Figure 11 (personas), Table 11 (styles).
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -32,6 +32,7 @@ PACES = ("slow", "steady", "brisk")
 DAYS = ("weekday", "weekend")
 JOINT = "+"  # joins the codes of two features that hold together
 
+StyleCode = Literal["literal", "concise", "chatty"]
 Code = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$", max_length=40)]
 
 
@@ -69,7 +70,7 @@ class Feature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Style(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An instruction style with its pools of sentence forms and lengths (Table 11)."""
 
-    code: Code
+    code: StyleCode
     sentence: Text
     forms: Annotated[list[Feature], Meta(min_length=1)]
     lengths: Annotated[list[Feature], Meta(min_length=1)]
@@ -89,6 +90,7 @@ class Zone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         code: Its code.
         words: A noun phrase with article, fit for "through ..." and "away from ...".
+        wanted: Whether people ask for it, as a destination or for the way.
         geo_tags: An area with one of these tags lies in the zone.
         natural: So does one with one of these natural words.
         commercial: And one with all of these groups at once.
@@ -97,6 +99,7 @@ class Zone(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     code: Code
     words: Text
+    wanted: bool
     geo_tags: list[Text]
     natural: list[Text]
     commercial: list[Text]
@@ -177,11 +180,6 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
     def _words(self) -> dict[str, str]:
         return dict(self._coded_words())
 
-    @cached_property
-    def facility_by_category(self) -> dict[str, Facility]:
-        """Return the kind of place of each category, categories as area descriptions word them."""
-        return {category: kind for kind in self.facilities for category in kind.categories}
-
     def scenario(self, code: str) -> Scenario:
         """Return a scenario; KeyError for a code that is none."""
         return {scenario.code: scenario for scenario in self.scenarios}[code]
@@ -192,7 +190,8 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
 
     def style(self, code: str) -> Style:
         """Return a style; KeyError for a code that is none."""
-        return {style.code: style for style in self.styles}[code]
+        by_code: dict[str, Style] = {style.code: style for style in self.styles}
+        return by_code[code]
 
     def feature_words(self, feature: str) -> tuple[str, ...]:
         """Return the words of each code of a target's feature; () for "".
