@@ -113,13 +113,18 @@ def _add_run(commands: "_Commands[argparse.ArgumentParser]") -> None:
     )
     parser.add_argument("stage", metavar="STAGE", help="a row of `python -m pipeline stages`")
     parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.add_argument(
+        "--replay",
+        action="store_true",
+        help="start no model: take every answer from the response ledger, or say what is missing",
+    )
     parser.set_defaults(command=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from pipeline.runner import run_stage  # noqa: PLC0415 - stage libraries load when needed
 
-    run_stage(arguments.stage, arguments.city, root=Path.cwd())
+    run_stage(arguments.stage, arguments.city, root=Path.cwd(), replay=arguments.replay)
     return 0
 
 

@@ -110,20 +110,35 @@ def frozen_stages(parameters: Parameters) -> frozenset[str]:
     return names
 
 
-def run_stage(name: str, city: str, *, root: Path) -> None:
+def run_stage(name: str, city: str, *, root: Path, replay: bool = False) -> None:
     """Run one stage for one city; nothing is written unless it ends well.
+
+    Args:
+        name: A stage of the table.
+        city: Key of the city.
+        root: Root of the project.
+        replay: Start no model: every answer must be in the response ledger.
 
     Raises:
         ParameterError: Unknown stage or city, or a fault in its parameters.
         SourceError: An input is missing or unreadable.
         ContractError: The stage wrote something that breaks a schema.
+        ModelError: A model cannot answer, or an answer to be replayed is missing.
     """
     stage = stage_named(name)
+    if replay and not stage.asks:
+        asking = ", ".join(one.name for one in STAGES if one.asks)
+        raise ParameterError(
+            f"--replay: expected a stage that asks a model ({asking}), found {name}; leave it out"
+        )
     parameters = Parameters(root)
     entry = parameters.city(city)
     check_keys(city, parameters)
     arguments = stage_arguments(stage, city, parameters)
-    with StageIO(stage, city=city, root=root, traces=entry.traces) as io:
+    ledger = ledger_folder(root, parameters) if stage.asks else None
+    with StageIO(
+        stage, city=city, root=root, traces=entry.traces, ledger=ledger, replay=replay
+    ) as io:
         stage_function(stage)(io, **arguments)
 
 

@@ -50,8 +50,28 @@ class StageIO:
         PipelineError: Another run of the same stage of the same city is under way.
     """
 
-    def __init__(self, stage: Stage, *, city: str, root: Path, traces: str | None = None) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        city: str,
+        root: Path,
+        traces: str | None = None,
+        ledger: Path | None = None,
+        replay: bool = False,
+    ) -> None:
+        """Open the doors of a stage.
+
+        Args:
+            stage: Its row of the stage table.
+            city: Key of the city.
+            root: Root of the project.
+            traces: Folder of the city's raw traces; only the artifact `traces` needs it.
+            ledger: Folder of the response ledger; only a stage that asks a model needs it.
+            replay: Whether such a stage must find every answer there.
+        """
         self._stage, self._city, self._root, self._traces = stage, city, root, traces
+        self._ledger, self.replay = ledger, replay
         self._aside = root / "data" / city / ".writing" / stage.name
         self._written: set[str] = set()
         self._rejected: list[pl.DataFrame] = []
@@ -124,6 +144,22 @@ class StageIO:
             )
         for file in files:
             yield read_table(file, ARTIFACTS[name])
+
+    def rows(self, name: str) -> int:
+        """Count the rows of a table by the feet of its files, without reading it."""
+        path = self._input(name)
+        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        return sum(pq.ParquetFile(file).metadata.num_rows for file in files)
+
+    @property
+    def ledger_folder(self) -> Path:
+        """Return where the response ledger lies, which DVC does not know of."""
+        if not self._stage.asks or self._ledger is None:
+            raise ContractError(
+                f"stage {self._stage.name}: wants the response ledger, expected a stage that asks a"
+                " model; set asks=True in its row of pipeline/stages.py"
+            )
+        return self._ledger
 
     # ---- writing --------------------------------------------------------------------------------
 
