@@ -6,6 +6,7 @@
     PhasedTrip    16 phases: segments in one H3 cell told as heading, duration, roads, surroundings
     PlannedTrip   the same, with named places beside the route and what shall be said of it
     AnnotatedTrip the same, with seven texts: three instructions, three queries, one caption
+    CheckedTrip   the same, texts mended, with the evidence of every name and claim in them
     Rejection     what an item becomes when a stage refuses it: a reason, never silence
 
 Times are UTC epoch seconds, coordinates (lon, lat). Tables hold these records as rows; the schema
@@ -239,3 +240,75 @@ class AnnotatedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     intents: Intents
     texts: Texts
     provenance: Provenance
+
+
+class Mention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A name in a text, and what it rests on.
+
+    `start` and `end` count characters of the text `field`. `name` is the name as the evidence
+    holds it; `phase`, `id`, `lon` and `lat` say where it lies, null or "" where nothing is known.
+    """
+
+    field: str
+    start: int
+    end: int
+    text: str
+    kind: Literal["place", "road", "district", "city", "unknown"]
+    verdict: Literal["grounded", "off_route", "invented"]
+    name: str
+    phase: int | None
+    id: str
+    lon: float | None
+    lat: float | None
+    method: str
+
+
+class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement of a text on direction, time or duration, held against the phases."""
+
+    field: str
+    start: int
+    end: int
+    text: str
+    kind: str
+    verdict: Literal["supported", "contradicted", "unverified"]
+    expected: str
+    method: str
+
+
+class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A text before and after a rule mended it; no repair touches a name."""
+
+    field: str
+    stage: str
+    rule: str
+    before: str
+    after: str
+
+
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a rule of quality control found in a text, and what follows from it."""
+
+    field: str
+    stage: str
+    rule: str
+    start: int
+    end: int
+    detail: str
+    action: Literal["flag", "repair", "reject"]
+
+
+class CheckedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An annotated trip that quality control let pass."""
+
+    trip_id: str
+    meta: TripMeta
+    phases: list[Phase]
+    places: list[Place]
+    intents: Intents
+    texts: Texts
+    provenance: Provenance
+    mentions: list[Mention]
+    claims: list[Claim]
+    repairs: list[Repair]
+    findings: list[Finding]

@@ -1,0 +1,1 @@
+"""From annotated to released texts: checks, judging, agreement, human review."""
