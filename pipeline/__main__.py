@@ -30,6 +30,7 @@ typical use:
   python -m pipeline show monaco TRIP --page trip.html
   python -m pipeline validate data/monaco      hold files against their schemas
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
+  python -m pipeline plan                      what a run would ask of a model, and what changed
   python -m pipeline ledger stats              which answers of models are kept
 """
 
@@ -96,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
     for add in (
         _add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match,
         _add_ledger,
+        _add_plan,
+        _add_seed,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -220,6 +223,63 @@ def _show(arguments: argparse.Namespace) -> int:
         as_json=arguments.json,
         all_rows=arguments.all,
     )
+    return 0
+
+
+def _add_plan(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "plan",
+        help="say what a run would ask of a model: requests, tokens, time, changed prompts",
+        description="Render the requests of every row with the prompts and params.yaml as they are"
+        " now and say, for each city and task, how many the ledger can answer, how many are new,"
+        " what they would cost in tokens and time (as measured with this model; else unknown), and"
+        " which prompts differ from those of a git revision. Starts no model, writes nothing.",
+    )
+    parser.add_argument(
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+    )
+    parser.add_argument(
+        "--against", metavar="REV", help="git revision to compare with (the default is HEAD)"
+    )
+    parser.add_argument(
+        "--diffs", type=int, default=2, metavar="N", help="changed prompts to show of each task"
+    )
+    parser.add_argument("--json", action="store_true", help="print the plans as JSON")
+    parser.set_defaults(command=_plan)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from pipeline.language.plan import plan, print_plans  # noqa: PLC0415
+
+    plans = plan(
+        Path.cwd(), arguments.cities, against=arguments.against, diffs=max(arguments.diffs, 0)
+    )
+    print_plans(plans, as_json=arguments.json)
+    return 0
+
+
+def _add_seed(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "seed",
+        help="let a model write seed examples for the prompts of `annotate`",
+        description="Draw planned trips that are no seed example yet, ask the model of the section"
+        " `seeding` of params.yaml for their nine fields, and add those that keep"
+        " schemas/seed.schema.json to prompts/annotate/seeds.jsonl. Prompts change with it: see"
+        " `plan`. Answers go to the response ledger.",
+    )
+    parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.add_argument("-n", type=int, default=10, metavar="N", help="trips to ask about")
+    parser.add_argument("--dry-run", action="store_true", help="print them, add none to the file")
+    parser.set_defaults(command=_seed)
+
+
+def _seed(arguments: argparse.Namespace) -> int:
+    from pipeline.language.seeding import more_seeds, print_seeding  # noqa: PLC0415
+
+    if arguments.n < 1:
+        raise SourceError(f"-n: expected 1 or more trips, found {arguments.n}")
+    seeding = more_seeds(Path.cwd(), arguments.city, n=arguments.n, dry_run=arguments.dry_run)
+    print_seeding(seeding, dry_run=arguments.dry_run)
     return 0
 
 

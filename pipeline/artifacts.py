@@ -154,6 +154,73 @@ ARTIFACTS = _index(
             "-",
             "plot",
         ),
+        Artifact(
+            "annotated", "annotated", "shards", "annotated_trip", "one trip with texts", "trip_id"
+        ),
+        Artifact("responses", "responses", "shards", "response", "one attempt", "key"),
+        Artifact(
+            "annotation_metrics",
+            "metrics/annotation.json",
+            "json",
+            "annotation_metrics",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "annotation_run",
+            "metrics/annotation_run.json",
+            "json",
+            "asking_run",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "words_plot",
+            "plots/words_per_style.csv",
+            "file",
+            None,
+            "one number of words of one style",
+            "-",
+            "plot",
+        ),
+        Artifact(
+            "questions_plot",
+            "plots/questions_per_style.csv",
+            "file",
+            None,
+            "one style of one series",
+            "-",
+            "plot",
+        ),
+        Artifact("narrated", "narrated.parquet", "table", "narrative", "one H3 cell", "cell"),
+        Artifact(
+            "narration_responses",
+            "narration_responses.parquet",
+            "table",
+            "response",
+            "one attempt",
+            "key",
+        ),
+        Artifact(
+            "narration_metrics",
+            "metrics/narration.json",
+            "json",
+            "narration_metrics",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "narration_run",
+            "metrics/narration_run.json",
+            "json",
+            "asking_run",
+            "one city",
+            "city",
+            "metric",
+        ),
         # ---- how well it went, in git
         Artifact(
             "assessment",
@@ -190,7 +257,16 @@ ARTIFACTS = _index(
                 "one rejected item",
                 "item_id",
             )
-            for stage in ("pull_context", "roads", "ingest", "match", "compress", "plan_intents")
+            for stage in (
+                "pull_context",
+                "roads",
+                "ingest",
+                "match",
+                "compress",
+                "plan_intents",
+                "annotate",
+                "narrate",
+            )
         ),
     )
 )

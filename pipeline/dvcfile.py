@@ -126,6 +126,18 @@ PLOTS: dict[str, dict[str, Any]] = {
         "title": "Trips by persona (Figure 11)",
         "template": "shares",
     },
+    "words_plot": {
+        "x": "words",
+        "y": "texts",
+        "title": "Words of an instruction, by style (Figure 13)",
+        "template": "styles",
+    },
+    "questions_plot": {
+        "x": "share",
+        "y": "style",
+        "title": "Instructions that ask, by style (Figure 13)",
+        "template": "shares",
+    },
 }
 
 

@@ -20,6 +20,8 @@ from pipeline.store import StageIO
 
 # Keys of a city's file that no stage needs by itself: they describe the city to readers.
 DESCRIPTIVE_KEYS = frozenset({"name", "language"})
+# Keys of params.yaml that no stage is given: they decide no value of the data.
+SHARED_KEYS = frozenset({"cities", "frozen", "ledger", "seeding"})
 
 
 class LedgerSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,7 +82,7 @@ def check_keys(city: str, parameters: Parameters) -> None:
     parameters.section("ledger", LedgerSettings)
     for key in sorted(DESCRIPTIVE_KEYS):
         parameters.config(city, key, Text)
-    known = {"cities", "frozen", "ledger", *(name for stage in STAGES for name in stage.params)}
+    known = {*SHARED_KEYS, *(name for stage in STAGES for name in stage.params)}
     _refuse_unknown("params.yaml", parameters.shared_keys - known, known)
     known = {*DESCRIPTIVE_KEYS, *(name for stage in STAGES for name in stage.config)}
     _refuse_unknown(f"configs/{city}.yaml", parameters.config_keys(city) - known, known)

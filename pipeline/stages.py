@@ -3,8 +3,8 @@
     raw GPS + OSM + Overture
       pull_osm -> roads ┐
       pull_context ─────┴> cells ┐
-      simulate -> ingest -> match ┴> compress -> report
-                         (truth) -> assess ┘
+      simulate -> ingest -> match ┴> compress ┬> report
+                         (truth) -> assess ┘  └> plan_intents -> annotate
 
 DVC (`dvc.yaml`), the command line, the README table and the tests are all held to this table.
 A stage is a function `run(io, *, <sections>)`: its keyword arguments are exactly the sections of
@@ -139,6 +139,32 @@ STAGES: tuple[Stage, ...] = (
         params=("seed", "intents"),
         files=("prompts/vocabulary.yaml",),
         rejects=True,
+    ),
+    Stage(
+        "annotate",
+        "pipeline.language.annotate:run",
+        "Write seven texts on each trip: three instructions, three queries, one caption.",
+        reads=("planned",),
+        writes=(
+            "annotated", "responses", "annotation_metrics", "annotation_run", "words_plot",
+            "questions_plot",
+        ),
+        params=("annotate",),
+        files=("prompts/annotate", "prompts/template", "prompts/vocabulary.yaml"),
+        rejects=True,
+        asks=True,
+    ),
+    Stage(
+        "narrate",
+        "pipeline.language.narrate:run",
+        "Tell each wanted cell in a few sentences, for readers.",
+        reads=("cells", "phased"),
+        writes=("narrated", "narration_responses", "narration_metrics", "narration_run"),
+        params=("narrate",),
+        config=("narrate_cells",),
+        files=("prompts/narrate", "prompts/template", "prompts/vocabulary.yaml"),
+        rejects=True,
+        asks=True,
     ),
     # ---- how well it went -----------------------------------------------------------------------
     Stage(

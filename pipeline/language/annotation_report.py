@@ -1,10 +1,10 @@
 """Put a city's texts into numbers: how many came, how long they are, how many ask; and two plots.
 
-    tally = TextTally()
-    tally.add(texts)                  # seven texts of each trip
-    tally.figures()  ->  [{"field": "instruction_literal", "texts": 651, "words_mean": 14.2, ...}]
-    data/<city>/plots/words_per_style.csv       how long instructions are (paper Figure 13, left)
-    data/<city>/plots/questions_per_style.csv   how many of them ask (Figure 13, right)
+tally = TextTally()
+tally.add(texts)                  # seven texts of each trip
+tally.figures()  ->  [{"field": "instruction_literal", "texts": 651, "words_mean": 14.2, ...}]
+data/<city>/plots/words_per_style.csv       how long instructions are (paper Figure 13, left)
+data/<city>/plots/questions_per_style.csv   how many of them ask (Figure 13, right)
 """
 
 from collections import Counter
@@ -83,15 +83,17 @@ class TextTally:
         return pl.DataFrame(rows, schema={"style": pl.String, "words": pl.Int64, "texts": pl.Int64})
 
     def questions_plot(self) -> pl.DataFrame:
-        """Return the share of instructions that ask, beside the paper's: instructions, share."""
-        rows = []
-        for style in STYLES:
-            share = _share(self._questions[f"instruction_{style}"], self._trips)
-            rows.append({"instructions": style, "question_share": share})
-            rows.append({"instructions": f"{style} (paper)",
-                         "question_share": PAPER_QUESTION_SHARE[style]})  # fmt: skip
-        schema = {"instructions": pl.String, "question_share": pl.Float64}
-        return pl.DataFrame(rows, schema=schema)
+        """Return the share of instructions that ask, beside the paper's: style, series, share."""
+        rows = [
+            row
+            for style in STYLES
+            for row in (
+                (style, "here", _share(self._questions[f"instruction_{style}"], self._trips)),
+                (style, "paper", PAPER_QUESTION_SHARE[style]),
+            )
+        ]
+        schema = {"style": pl.String, "series": pl.String, "share": pl.Float64}
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 class AskingTally:
@@ -104,13 +106,19 @@ class AskingTally:
         self._prompt: int | None = 0
         self._output: int | None = 0
 
-    def add(self, attempts: Sequence[Answer], answer: Answer | None) -> None:
-        """Count one request: all its attempts, and the good one if there is one."""
+    def add(self, attempts: Sequence[Answer], answer: Answer | None, *, shared: bool) -> None:
+        """Count one request.
+
+        Args:
+            attempts: All its attempts, at least one.
+            answer: The good one, if there is one.
+            shared: Whether the same was asked for an item before: its tokens are counted there.
+        """
         self._requests += 1
         self._attempts[len(attempts)] += 1
         if answer is None:
             self._failed[attempts[-1].status] += 1
-        for one in attempts:
+        for one in () if shared else attempts:
             self._prompt = _sum(self._prompt, one.prompt_tokens)
             self._output = _sum(self._output, one.output_tokens)
 

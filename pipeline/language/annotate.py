@@ -1,0 +1,220 @@
+"""Ask for the seven texts of every planned trip and keep what came back.
+
+    planned trip 1626278, 16 phases, scenarios 1.1 + 2.2 + 3.2
+    ->  annotated trip 1626278 with seven texts and their provenance
+        responses: every attempt, raw, with what was wrong with it
+        or the rejection `length`: no answer in 3 attempts, the last: cut off at the token limit
+
+Answers lie in the response ledger before anything is written, so a run that ends early loses only
+what was on its way. Paper: A.3.4, A.3.6.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import polars as pl
+from msgspec import Meta
+
+from pipeline.errors import ContractError
+from pipeline.language.annotation_prompt import AnnotationPrompt
+from pipeline.language.annotation_report import AskingTally, TextTally
+from pipeline.language.asked import ask_all, provenance_of, rejection_rows, run_figures
+from pipeline.language.asking import results
+from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, model_id
+from pipeline.language.ledger import Ledger
+from pipeline.language.outcome import first_ok, responses_frame
+from pipeline.language.prompts import PROMPTS, nfc
+from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.language.shots import Written
+from pipeline.records import PlannedTrip, Texts
+from pipeline.schemas import arrow_schema
+from pipeline.store import StageIO
+
+TASK = "annotate"
+# Trips in memory as records at a time.
+TRIPS_AT_A_TIME = 512
+
+
+class AnnotateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `annotate` of params.yaml.
+
+    Attributes:
+        engine: Which model answers, and how it is reached.
+        executor: Who runs it.
+        sampling: How it samples.
+        shots: Seed examples in each prompt.
+        attempts: Most attempts of one request; a later one samples with another seed.
+        most_failed_share: Largest share of trips without texts that is borne.
+    """
+
+    engine: EngineSettings
+    executor: ExecutorSettings
+    sampling: Sampling
+    shots: Annotated[int, Meta(ge=0, le=20)]
+    attempts: Annotated[int, Meta(ge=1, le=20)]
+    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
+
+
+class AnnotationRequests:
+    """Makes the request for a trip; what all requests share is read once."""
+
+    def __init__(self, prompts: Path, settings: AnnotateSettings) -> None:
+        """Read the prompt files.
+
+        Args:
+            prompts: The folder prompts/ of a project.
+            settings: Section `annotate`.
+        """
+        self.prompt = AnnotationPrompt(prompts, shots=settings.shots)
+        self.model, self._sampling = model_id(settings.engine), settings.sampling
+
+    def request(self, trip: PlannedTrip) -> tuple[Request, list[str]]:
+        """Return the request for a trip's texts, and the ids of the shots in its prompt."""
+        messages, shots = self.prompt.messages(trip)
+        key = request_key(
+            task=TASK,
+            messages=messages,
+            schema=self.prompt.schema,
+            model=self.model,
+            sampling=self._sampling,
+        )
+        request = Request(
+            item_id=trip.trip_id,
+            task=TASK,
+            messages=messages,
+            schema=self.prompt.schema,
+            model=self.model,
+            sampling=self._sampling,
+            facts=trip,
+            key=key,
+        )
+        return request, shots
+
+
+def trips_in(frame: pl.DataFrame) -> Iterator[PlannedTrip]:
+    """Yield the trips of a table of planned trips."""
+    for part in frame.iter_slices(TRIPS_AT_A_TIME):
+        yield from msgspec.convert(part.to_dicts(), list[PlannedTrip])
+
+
+def requests_for(io: StageIO, asker: AnnotationRequests) -> Iterator[Request]:
+    """Yield the request of every planned trip of a city."""
+    for frame in io.shards("planned"):
+        for trip in trips_in(frame):
+            yield asker.request(trip)[0]
+
+
+def texts_of(answer: Answer) -> Texts:
+    """Return the seven texts of a good answer, letters composed; what was planned stays behind.
+
+    Raises:
+        ContractError: The answer has not the nine fields; the generation schema lets it pass.
+    """
+    try:
+        written = msgspec.json.decode(answer.text, type=Written)
+    except msgspec.DecodeError as fault:
+        raise ContractError(
+            f"answer to {answer.item_id}: expected the nine fields of an answer, found: {fault};"
+            " mend prompts/annotate/answer.schema.json"
+        ) from fault
+    return Texts(*(nfc(getattr(written, field)) for field in Texts.__struct_fields__))
+
+
+def run(io: StageIO, *, annotate: AnnotateSettings, city: str) -> None:
+    """Annotate every planned trip of a city."""
+    asker = AnnotationRequests(PROMPTS, annotate)
+
+    def requests() -> Iterator[Request]:
+        return requests_for(io, asker)
+
+    with Ledger(io.ledger_folder) as ledger:
+        summary = ask_all(
+            requests,
+            total=io.rows("planned"),
+            ledger=ledger,
+            settings=annotate,
+            desc=f"{TASK} {city}",
+            replay=io.replay,
+        )
+        asked, texts = AskingTally(), TextTally()
+        with io.open_shards("annotated") as annotated, io.open_shards("responses") as responses:
+            for planned in io.shards("planned"):
+                shard = _Shard(io, asker, asked, texts)
+                for part in planned.iter_slices(TRIPS_AT_A_TIME):
+                    shard.add(part, ledger)
+                annotated.write(shard.annotated())
+                responses.write(shard.responses())
+    io.write_json("annotation_run", run_figures(city, TASK, asker.model, summary))
+    io.write_json("annotation_metrics", _metrics(city, asker, asked, texts))
+    texts.words_plot().write_csv(io.path("words_plot"))
+    texts.questions_plot().write_csv(io.path("questions_plot"))
+
+
+class _Shard:
+    """One shard as it grows: trips that have texts, and every attempt made for any of them."""
+
+    def __init__(
+        self, io: StageIO, asker: AnnotationRequests, asked: AskingTally, texts: TextTally
+    ) -> None:
+        self._io, self._asker, self._asked, self._texts = io, asker, asked, texts
+        self._annotated: list[pl.DataFrame] = []
+        self._responses: list[pl.DataFrame] = []
+
+    def add(self, part: pl.DataFrame, ledger: Ledger) -> None:
+        """Look up the answers for some trips; those without one are rejected."""
+        asked = [self._asker.request(trip) for trip in trips_in(part)]
+        found = results((request for request, _ in asked), ledger)
+        failed: list[tuple[str, list[Answer]]] = []
+        every: list[Answer] = []
+        texts: list[dict[str, Any] | None] = []
+        provenances: list[dict[str, Any] | None] = []
+        for (request, attempts), (_, shots) in zip(found, asked, strict=True):
+            answer = first_ok(attempts)
+            self._asked.add(attempts, answer, shared=False)
+            every += attempts
+            if answer is None:
+                failed.append((request.item_id, attempts))
+                texts.append(None)
+                provenances.append(None)
+                continue
+            written = texts_of(answer)
+            self._texts.add(written)
+            texts.append(msgspec.structs.asdict(written))
+            provenances.append(
+                msgspec.structs.asdict(provenance_of(answer, self._asker.prompt.hash, shots))
+            )
+        told = part.with_columns(_column("texts", texts), _column("provenance", provenances))
+        self._annotated.append(told.filter(pl.Series([one is not None for one in texts])))
+        self._responses.append(responses_frame(every))
+        self._io.reject(rejection_rows(TASK, failed))
+
+    def annotated(self) -> pl.DataFrame:
+        """Return the shard's annotated trips, in the order of the planned ones."""
+        empty = pl.DataFrame(schema=pl.Schema(arrow_schema("annotated_trip")))
+        return pl.concat([empty, *self._annotated])
+
+    def responses(self) -> pl.DataFrame:
+        """Return the attempts made for the shard's trips, in the same order."""
+        return pl.concat([responses_frame([]), *self._responses])
+
+
+def _column(name: str, values: list[dict[str, Any] | None]) -> pl.Series:
+    kind = pl.Schema(arrow_schema("annotated_trip"))[name]
+    return pl.Series(name, values, dtype=kind)
+
+
+def _metrics(
+    city: str, asker: AnnotationRequests, asked: AskingTally, texts: TextTally
+) -> dict[str, Any]:
+    return {
+        "city": city,
+        "engine": asker.model.engine,
+        "model": asker.model.model,
+        "revision": asker.model.revision,
+        "prompt_hash": asker.prompt.hash,
+        **asked.figures(),
+        "different_openers_share": texts.different_openers_share(),
+        "texts": texts.figures(),
+    }
