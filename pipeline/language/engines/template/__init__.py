@@ -19,13 +19,14 @@ from typing import Any, Self
 
 import msgspec
 
-from pipeline.language.engines.template.banks import Banks, read_banks, revision_of
+from pipeline.language.engines.template.banks import Banks
 from pipeline.language.engines.template.caption import Captioner
 from pipeline.language.engines.template.evidence import Reader
 from pipeline.language.engines.template.instructions import instructions
 from pipeline.language.engines.template.narrative import Narrator
 from pipeline.language.engines.template.planning import intent_planning, retrieval_planning
 from pipeline.language.engines.template.queries import queries
+from pipeline.language.engines.template.reading import read_banks, revision_of
 from pipeline.language.requests import Answer, ModelId, Request
 from pipeline.language.vocabulary import Vocabulary, vocabulary
 from pipeline.records import PlannedTrip

@@ -65,6 +65,7 @@ class _Writing:
         subject = self._choices.pick(banks.subjects)
         self._subject = {"subject": subject, "Subject": capital(subject)}
         self._told_scenes: set[str] = set()
+        self._used: set[str] = set()
 
     def caption(self) -> Caption:
         first = self._phases[0]
@@ -122,7 +123,7 @@ class _Writing:
             else:
                 values["heading"] = compass_word(now)
                 kind = self._change(before, now, adjacent=leg.number == last + 1)
-            said.append(self._pick(kind, values))
+            said.append(self._fresh(kind, values))
             before, last = now if now is not None else before, leg.number
         return said
 
@@ -250,6 +251,14 @@ class _Writing:
         """Return the trip once named: mostly "it"."""
         again = "it" if self._choices.chance(70) else self._subject["subject"]
         return {"it": again, "It": capital(again)}
+
+    def _fresh(self, kind: str, values: dict[str, str]) -> str:
+        """Return a phrase that this caption has not used, as long as there is one."""
+        phrases = self._banks.caption[kind]
+        unused = [phrase for phrase in phrases if phrase.text not in self._used] or phrases
+        phrase = self._choices.pick(unused)
+        self._used.add(phrase.text)
+        return phrase.fill(values)
 
     def _pick(self, kind: str, values: dict[str, str]) -> str:
         return self._choices.pick_fitting(self._banks.caption[kind], values).fill(values)

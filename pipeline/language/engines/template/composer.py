@@ -133,7 +133,10 @@ class Composer:
             words = wish.word(self._manner.adverb, self.choices)
             runs_on = not self._before or (wish.group & _MANNER and self._before in _RUNS_ON)
             participle = words.partition(" ")[0].endswith("ing")
-            said += f" {words}" if runs_on and not participle else f", {words}"
+            if words[0] == ",":
+                said += words
+            else:
+                said += f" {words}" if runs_on and not participle else f", {words}"
             self._before = wish.kind
         return said
 

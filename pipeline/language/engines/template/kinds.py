@@ -10,6 +10,9 @@ from typing import NamedTuple
 WAY_ROLES = (
     "do", "do_chatty", "with", "with_chatty", "bit", "order", "abbr", "line", "say", "that",
 )  # fmt: skip
+# Roles that end as sentences do, and roles that are joined and ended elsewhere.
+SENTENCE_ROLES = ("line", "say")
+FRAGMENT_ROLES = ("bit", "order", "abbr", "short")
 END_ROLES = ("to", "toward", "at", "dest", "short")
 ZONE_SLOTS = (
     "spot", "somewhere", "through", "across", "streets", "away", "zone", "no_zone", "scene",
@@ -42,7 +45,9 @@ KINDS = {
     "zone_end": Kind(_ZONE, END_ROLES),
     "facility_end": Kind(_STOP, END_ROLES),
     "unnamed_end": Kind(frozenset(), END_ROLES),
-    "roads": Kind(frozenset({"roads", "chain"}), WAY_ROLES, frozenset({"series", "first", "rest"})),
+    "roads": Kind(
+        frozenset({"roads", "chain"}), WAY_ROLES, frozenset({"series", "first", "rest", "second"})
+    ),
     "stop": Kind(_STOP, WAY_ROLES),
     "pass": Kind(_ZONE, WAY_ROLES),
     "district": Kind(frozenset({"district"}), WAY_ROLES),

@@ -198,6 +198,8 @@ def _roads_slots(names: Sequence[str]) -> tuple[dict[str, str], dict[str, Sequen
     fixed = {"chain": " > ".join(names)}
     if len(names) > 1:
         fixed |= {"first": names[0], "rest": in_a_row(names[1:], "and then")}
+    if len(names) == 2:
+        fixed["second"] = names[1]
     free: dict[str, Sequence[str]] = {"roads": roads_in_order(names)}
     if len(names) > 1:
         free["series"] = free["roads"]

@@ -69,3 +69,6 @@ class Phrase:
                 return found[1]
             after_sentence = found[1] in sentences
         return None
+
+
+Phrases = tuple[Phrase, ...]

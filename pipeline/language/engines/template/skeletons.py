@@ -12,6 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from pipeline.errors import ParameterError
+from pipeline.language.engines.template.checks import expect_sentences
 from pipeline.language.engines.template.kinds import SENTENCE_SLOTS
 from pipeline.language.engines.template.phrase import Phrase
 
@@ -151,6 +152,7 @@ def _compiled(entry: str, plain: Collection[str], where: str) -> Skeleton:
                 f" in {{{use.written}}}; mend the entry"
             )
         says |= groups
+    expect_sentences([entry], where)
     misplaced = phrase.misplaced_capital(SENTENCE_SLOTS)
     if misplaced:
         raise ParameterError(
