@@ -66,7 +66,7 @@ class Realiser:
         asked = queries(evidence, self._banks)
         caption = self._captioner.write(evidence)
         return AnnotationFields(
-            intent_planning(evidence, caption.legs),
+            intent_planning(evidence, caption.told),
             retrieval_planning(evidence),
             spoken["literal"],
             spoken["concise"],

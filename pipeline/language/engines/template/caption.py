@@ -37,11 +37,19 @@ SAME_DEG, OTHER_DEG = 30.0, 45.0
 _PLAIN_ZONE = "urban"
 
 
+class Told(NamedTuple):
+    """Something of the middle phases that a caption tells: a road or district, or a zone."""
+
+    what: str
+    named: bool
+    phases: Sequence[int]
+
+
 class Caption(NamedTuple):
-    """A caption and the legs it tells, for the record of what it rests on."""
+    """A caption and what it tells of the way, for the record of what it rests on."""
 
     text: str
-    legs: Sequence[Leg]
+    told: Sequence[Told]
 
 
 class Captioner:
@@ -65,6 +73,7 @@ class _Writing:
         subject = self._choices.pick(banks.subjects)
         self._subject = {"subject": subject, "Subject": capital(subject)}
         self._told_scenes: set[str] = set()
+        self._scenes: list[Told] = []
         self._used: set[str] = set()
 
     def caption(self) -> Caption:
@@ -79,7 +88,9 @@ class _Writing:
         sentences = self._joined(opening, heading, clauses, ending)
         if not tells_duration:
             sentences += self._total()
-        return Caption(ended(" ".join(sentences), self._evidence.marked), legs)
+        told = [Told(leg.road, True, leg.phases) for leg in legs]
+        text = ended(" ".join(sentences), self._evidence.marked)
+        return Caption(text, [*told, *self._scenes])
 
     # ---- the start ------------------------------------------------------------------------------
 
@@ -93,8 +104,8 @@ class _Writing:
             }  # fmt: skip
             values["when"] = self._pick("times", clock)
             values["When"] = capital(values["when"])
-        start = next((s for s in evidence.told.starts if s.preposition != "in"), None)
-        start = start or next(iter(evidence.told.starts), None)
+        start = next((s for s in evidence.starts if s.preposition != "in"), None)
+        start = start or next(iter(evidence.starts), None)
         if start is not None:
             values["origin"] = start.name
             values["origin_on"] = f"{start.preposition} {start.name}"
@@ -160,6 +171,7 @@ class _Writing:
             ends = {self._evidence.first.district, self._evidence.last.district}
             if district not in self._told_scenes | ends:
                 self._told_scenes.add(district)
+                self._scenes.append(Told(district, True, phases))
                 return self._pick("districts", {"area": district})
         shared = [
             zone
@@ -170,6 +182,7 @@ class _Writing:
         if not shared:
             return ""
         self._told_scenes.add(shared[0])
+        self._scenes.append(Told(shared[0], False, phases))
         return f" {self._choices.pick(self._banks.zones[shared[0]]['scene'])}"
 
     # ---- the end --------------------------------------------------------------------------------

@@ -142,7 +142,8 @@ class Composer:
 
     def front(self, *, first: bool) -> str:
         """Return pace and time as an opening: "On a weekday morning"."""
-        said = [wish.word(self._manner.adverb, self.choices) for wish in self.of(_MANNER)]
+        adverb = self._manner.adverb
+        said = [wish.word(adverb, self.choices).lstrip(", ") for wish in self.of(_MANNER)]
         return capital(" ".join(said)) if first else " ".join(said)
 
     def verbs(self, groups: int, *, first: bool) -> str:

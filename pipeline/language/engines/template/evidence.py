@@ -62,6 +62,7 @@ class Evidence(NamedTuple):
         told: What its instructions have to say.
         extras: Street and time that may be named besides; said where there is room.
         queries: What each retrieval query has to say.
+        starts: Names of its start, the likeliest first; may be empty.
         end_road: Name of the last road, if it has one.
         near_end: Name of the place nearest to the end, if one is near.
         first: Zones and district of the first phase.
@@ -74,6 +75,7 @@ class Evidence(NamedTuple):
     told: Told
     extras: Sequence[Mention]
     queries: Sequence[Told]
+    starts: Sequence[Start]
     end_road: str | None
     near_end: str | None
     first: AreaWords
@@ -113,6 +115,8 @@ class Reader:
 
         starts = _starts(trip, first, first_area)
         told = _told([mention(target) for target in trip.intents.targets], None, starts)
+        passed = {name for wish in told.wishes for name in wish.names}
+        told = told._replace(starts=[start for start in starts if start.name not in passed])
         end = Target("1.1", "road", [last.p], [end_road], [], "", "") if end_road else None
         unnamed = mention(end) if end and not told.destination.names else None
         extras = [
@@ -127,6 +131,7 @@ class Reader:
                 _told([mention(t) for t in query.targets], unnamed or told.destination, starts)
                 for query in trip.intents.queries
             ],
+            starts=starts,
             end_road=end_road,
             near_end=_near_end(trip),
             first=first_area,
@@ -200,4 +205,4 @@ def _marked(trip: PlannedTrip, first: AreaWords, last: AreaWords) -> list[str]:
     names.update(place.name for place in trip.places)
     names.update(name for target in trip.intents.targets for name in target.names)
     names.update(name for name in (first.district, last.district) if name)
-    return [name for name in names if ends_in_mark(name)]
+    return sorted(name for name in names if ends_in_mark(name))

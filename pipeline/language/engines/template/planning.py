@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from pipeline.language.engines.template.caption import Told
 from pipeline.language.engines.template.evidence import Evidence
-from pipeline.language.engines.template.legs import Leg
 from pipeline.records import Target
 
 # Longest planning text, characters: that of prompts/annotate/answer.schema.json.
@@ -19,21 +19,25 @@ LIMIT = 700
 _JOINT = " | "
 
 
-def intent_planning(evidence: Evidence, legs: Sequence[Leg]) -> str:
+def intent_planning(evidence: Evidence, told: Sequence[Told]) -> str:
     """Return the evidence of instructions and caption, what matters most first.
 
     Args:
         evidence: What was said of the trip.
-        legs: The legs its caption tells.
+        told: What its caption tells of the way.
     """
     trip = evidence.trip
     last = trip.phases[-1].p
     extras = [f"also {evidence_words(extra.target)}" for extra in evidence.extras]
-    starts = [f"start {_quoted([start.name])} phase 0" for start in evidence.told.starts]
+    starts = [f"start {_quoted([start.name])} phase 0" for start in evidence.starts]
     ends = [name for name in (evidence.end_road, evidence.last.district, evidence.near_end) if name]
-    told = [f"end {_quoted([name])} phase {last}" for name in dict.fromkeys(ends)]
-    told += [f"caption {_quoted([leg.road])} {_phases(leg.phases)}" for leg in legs]
-    return _within([*map(evidence_words, trip.intents.targets), *extras, *starts, *told])
+    last_ones = [f"end {_quoted([name])} phase {last}" for name in dict.fromkeys(ends)]
+    way = [
+        f"caption {_quoted([one.what]) if one.named else f'zone {one.what}'} {_phases(one.phases)}"
+        for one in told
+    ]
+    targets = map(evidence_words, trip.intents.targets)
+    return _within([*targets, *extras, *starts, *last_ones, *way])
 
 
 def retrieval_planning(evidence: Evidence) -> str:
