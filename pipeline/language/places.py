@@ -133,7 +133,8 @@ class CityPlaces:
 def named_places(cells: pl.DataFrame) -> pl.DataFrame:
     """Return the places that have a name, one row each: cell, id, name, category, group, lon, lat.
 
-    Names are NFC without outer blanks; categories are worded as in area descriptions.
+    Names are NFC without outer blanks, of several (OSM writes "one;two") the first; categories are
+    worded as in area descriptions.
     """
     places = cells.select("cell", "pois").explode("pois").drop_nulls("pois")
     places = places.unnest("pois").with_columns(
@@ -146,4 +147,4 @@ def named_places(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tidy(name: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(name.split()))
+    return unicodedata.normalize("NFC", " ".join(name.partition(";")[0].split()))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ContractError
 from pipeline.language.eligibility import Evidence
+from pipeline.language.intent_report import IntentCounts
 from pipeline.language.intent_settings import IntentsSettings
 from pipeline.language.intents import CityPlanner, IntentReason, pick_target, plan_intents, run
 from pipeline.language.vocabulary import SCENARIOS, vocabulary
@@ -23,7 +24,7 @@ from pipeline.store import StageIO, read_table, write_table
 from tests.language.said import evidence, told
 from tests.language.test_eligibility import look
 from tests.language.towns import SETTINGS, block, drive, matched, phased, poi, town
-from tests.language.trips import PLAIN_STYLES, area, phased_trip, place, step, target
+from tests.language.trips import PLAIN_STYLES, area, phased_trip, place, planned_trip, step, target
 
 WORDS = vocabulary()
 STAGE = stage_named("plan_intents")
@@ -357,6 +358,28 @@ def test_metrics_count_what_the_planned_trips_hold(tmp_path):
     gone = sum(len(set(each["drawn"]) - set(each["scenarios"])) for each in intents)
     assert metrics["replaced_share"] == round(gone / drawn, 4)
     assert metrics["trips_with_street"] == sum(each["street"] is not None for each in intents)
+
+
+def test_a_scenario_that_nothing_could_replace_counts_as_replaced_and_as_one_fewer():
+    counts = IntentCounts()
+    end = target("1.1", "road", phases=[2], names=["Rua C"])
+    shrunk = planned_trip(drawn=["1.2", "2.1"], targets=[end]).intents
+    whole = planned_trip(drawn=["1.1"], targets=[end]).intents
+    counts.add(pl.Series([[], []], dtype=pl.List(pl.Int64)), [shrunk, whole], rejected=1)
+    metrics = counts.metrics()
+    assert (metrics["trips"], metrics["planned"]) == (3, 2)
+    assert metrics["replaced_share"] == round(2 / 3, 4)
+    assert metrics["trips_with_fewer_scenarios"] == 1
+    assert metrics["target_kinds"] == [{"scenario": "1.1", "kind": "road", "trips": 2}]
+    assert metrics["places_per_trip"] == 0
+    check_record("intents_metrics", metrics, where="counted")
+
+
+def test_a_city_without_trips_has_metrics_and_plots_without_shares():
+    counts = IntentCounts()
+    check_record("intents_metrics", counts.metrics(), where="counted")
+    drawn = counts.persona_shares().filter(pl.col("series") == "drawn")
+    assert drawn["share"].is_null().all()
 
 
 def test_shares_of_a_plot_add_up_to_one_for_each_series(tmp_path):

@@ -99,6 +99,11 @@ def test_names_are_composed_and_blank_or_missing_ones_are_no_names():
     assert named_places(cells)["name"].to_list() == ["Caf\u00e9 Lisboa"]
 
 
+def test_of_several_names_in_one_the_first_is_taken():
+    cells = town([block(pois=[poi("Mother; Two children", 0, 0)])]).cells
+    assert named_places(cells)["name"].to_list() == ["Mother"]
+
+
 def test_categories_are_worded_as_in_area_descriptions():
     pois = [poi("A", 0, 0, category="gas_station"), poi("B", 0, 0, category=None)]
     assert named_places(town([block(pois=pois)]).cells)["category"].to_list() == [
