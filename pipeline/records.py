@@ -7,6 +7,8 @@
     PlannedTrip   the same, with named places beside the route and what shall be said of it
     AnnotatedTrip the same, with seven texts: three instructions, three queries, one caption
     CheckedTrip   the same, texts mended, with the evidence of every name and claim in them
+    JudgedTrip    ten scores from 1 to 5, of one judge, joined by trip_id
+    SelectedTrip  a trip that is good enough and among the best of its city
     Rejection     what an item becomes when a stage refuses it: a reason, never silence
 
 Times are UTC epoch seconds, coordinates (lon, lat). Tables hold these records as rows; the schema
@@ -312,3 +314,86 @@ class CheckedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: list[Claim]
     repairs: list[Repair]
     findings: list[Finding]
+
+
+class Scores(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The ten criteria of the rubric (paper Table 12), 1 to 5; null = not scored, never low."""
+
+    instructions_correctness: int | None
+    instructions_no_hallucination: int | None
+    instructions_persona_fidelity: int | None
+    instructions_style_distinctness: int | None
+    queries_specificity: int | None
+    queries_accuracy: int | None
+    queries_no_hallucination: int | None
+    caption_comprehensiveness: int | None
+    caption_accuracy: int | None
+    caption_objectivity: int | None
+
+
+class Rationales(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Why a judge scored as it did, by task; "" where nothing was scored."""
+
+    instructions: str
+    queries: str
+    caption: str
+
+
+class JudgedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One judge's verdict on one trip.
+
+    `status` is `ok` or what kept it from a verdict; `shown` lists the texts that are judged
+    together in the order the judge read them. `rules` is an engine without a model: it has neither
+    prompt nor response.
+    """
+
+    trip_id: str
+    engine: str
+    model: str
+    revision: str
+    prompt_hash: str | None
+    shown: list[str]
+    scores: Scores
+    rationales: Rationales
+    status: str
+    reason: str
+    attempts: int
+    response_key: str | None
+
+
+class SelectedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trip that was taken; `at_cut` says that a tie at the cut was broken in its favour."""
+
+    trip_id: str
+    score: float
+    scored: int
+    at_cut: bool
+
+
+class SampledTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trip that others look at too, and why: a second model, people, or both.
+
+    `conflicts` are criteria the judge scored high although quality control found a fault.
+    """
+
+    trip_id: str
+    selected: bool
+    score: float | None
+    why: list[Literal["sample", "near_cut", "conflict", "people"]]
+    conflicts: list[str]
+
+
+class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One score by a person: a line of data/reviews/<city>/<rater>.jsonl.
+
+    `item_hash` proves which texts were rated, `page_version` by which rubric.
+    """
+
+    trip_id: str
+    rater: str
+    criterion: str
+    score: int
+    comment: str
+    seconds: float
+    page_version: str
+    item_hash: str

@@ -1,0 +1,167 @@
+"""Read what people scored: data/reviews/<city>/*.jsonl, as the review page exports them.
+
+    {"trip_id": "1626278", "rater": "H1", "criterion": "caption_accuracy", "score": 4, ...}
+    ->  a Rating, or a rejection: no_json, breaks_schema, other_page_version, unknown_trip,
+        other_texts (they have changed since), rated_twice
+
+Every line is counted once. One faulty line costs that line; only what nobody but a person can
+settle, a rater in two files, stops the run. Paper: A.3.5.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import polars as pl
+
+from pipeline.errors import SourceError
+from pipeline.language.outcome import strict_json
+from pipeline.records import CheckedTrip, Rating
+from pipeline.schemas import describe_fault, fast_validator
+
+_REJECTION = ("item_id", "stage", "reason", "detail")
+
+
+class Ratings(NamedTuple):
+    """What the files of a city hold.
+
+    Attributes:
+        kept: Ratings that count, by rater, trip and criterion.
+        rejected: Columns item_id (file:line), stage, reason, detail; one row for each other line.
+    """
+
+    kept: list[Rating]
+    rejected: pl.DataFrame
+
+
+class _Line(NamedTuple):
+    place: str
+    rating: Rating
+
+
+def item_hash(trip: CheckedTrip) -> str:
+    """Return the hash of what a rater is shown of a trip, 64 hexadecimal digits.
+
+    The trip, its places, the persona and the seven texts: when one of them changes, older ratings
+    no longer speak of it.
+    """
+    shown = [trip.trip_id, trip.meta, trip.phases, trip.places, trip.intents.persona, trip.texts]
+    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+
+
+def review_files(folder: Path) -> list[Path]:
+    """Return a city's files of ratings by name; none where the folder is missing."""
+    return sorted(folder.glob("*.jsonl"))
+
+
+def read_ratings(
+    folder: Path, *, stage: str, hashes: Mapping[str, str], page_version: str
+) -> Ratings:
+    """Read every rating of a city.
+
+    Args:
+        folder: data/reviews/<city>; may be missing or empty.
+        stage: Name the rejections bear.
+        hashes: Hash of what is shown of each trip now (`item_hash`), by trip id.
+        page_version: Version of the rubric that counts now.
+
+    Raises:
+        SourceError: A rater stands in two files, or a file is no UTF-8.
+    """
+    rejected: list[tuple[str, str, str, str]] = []
+    lines: list[_Line] = []
+    files: dict[str, Path] = {}
+    for file in review_files(folder):
+        for place, text in _lines_of(file):
+            rating = _rating_of(text)
+            if isinstance(rating, Rating):
+                _check_one_file(rating.rater, file, files)
+                fault = _outdated(rating, hashes, page_version)
+                if fault is None:
+                    lines.append(_Line(place, rating))
+            else:
+                fault = rating
+            if fault is not None:
+                rejected.append((place, stage, *fault))
+    times = Counter(_key(line.rating) for line in lines)
+    kept = [line.rating for line in lines if times[_key(line.rating)] == 1]
+    for line in lines:
+        if times[_key(line.rating)] > 1:
+            detail = " ".join(_key(line.rating)) + ": expected one score; keep the one that counts"
+            rejected.append((line.place, stage, "rated_twice", detail))
+    frame = pl.DataFrame(rejected, schema=dict.fromkeys(_REJECTION, pl.String), orient="row")
+    return Ratings(sorted(kept, key=_key), frame)
+
+
+def ratings_frame(ratings: list[Rating]) -> pl.DataFrame:
+    """Return ratings as rows of the schema `rating`, in the order given."""
+    columns = {
+        "trip_id": pl.String,
+        "rater": pl.String,
+        "criterion": pl.String,
+        "score": pl.Int64,
+        "comment": pl.String,
+        "seconds": pl.Float64,
+        "page_version": pl.String,
+        "item_hash": pl.String,
+    }
+    return pl.DataFrame([msgspec.structs.asdict(one) for one in ratings], schema=columns)
+
+
+def _key(rating: Rating) -> tuple[str, str, str]:
+    return rating.rater, rating.trip_id, rating.criterion
+
+
+def _lines_of(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield "file:line" and the text of each line that is not empty."""
+    try:
+        content = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SourceError(
+            f"{_shown(file)}: expected a UTF-8 file of ratings, found {fault}; export it again"
+        ) from fault
+    for number, text in enumerate(content.split("\n"), start=1):
+        if text.strip():
+            yield f"{file.name}:{number}", text
+
+
+def _rating_of(text: str) -> Rating | tuple[str, str]:
+    """Return the rating on a line, or reason and detail where there is none."""
+    try:
+        record = strict_json(text)
+    except (ValueError, RecursionError) as fault:
+        return "no_json", str(fault)
+    if not fast_validator("rating").is_valid(record):
+        return "breaks_schema", describe_fault("rating", record)
+    return msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
+
+
+def _outdated(
+    rating: Rating, hashes: Mapping[str, str], page_version: str
+) -> tuple[str, str] | None:
+    """Return reason and detail of a rating that speaks of something else; None if it counts."""
+    if rating.page_version != page_version:
+        detail = f"expected version {page_version!r} of the rubric, found {rating.page_version!r}"
+        return "other_page_version", detail
+    if rating.trip_id not in hashes:
+        return "unknown_trip", f"expected a checked trip, found {rating.trip_id!r}"
+    if rating.item_hash != hashes[rating.trip_id]:
+        detail = f"trip {rating.trip_id}: its texts or phases have changed since it was rated"
+        return "other_texts", detail
+    return None
+
+
+def _check_one_file(rater: str, file: Path, files: dict[str, Path]) -> None:
+    first = files.setdefault(rater, file)
+    if first != file:
+        raise SourceError(
+            f"{_shown(file)}: expected each rater in one file, found {rater!r} in {first.name} as"
+            " well; merge the files if it is the same person, or give one another code"
+        )
+
+
+def _shown(file: Path) -> str:
+    return f"data/reviews/{file.parent.name}/{file.name}"
