@@ -15,15 +15,17 @@ import polars as pl
 from pipeline.errors import SourceError
 from pipeline.params import Parameters
 from pipeline.records import (
+    AnnotatedTrip,
     CleanedTrip,
     MatchedPoints,
     MatchedTrip,
     PhasedTrip,
+    PlannedTrip,
     RawTrip,
     Rejection,
 )
 from pipeline.show.endings import DEPTH, endings_of, final_of
-from pipeline.show.life import CleanedLife, DriveLife, DrivenRoad, TripLife
+from pipeline.show.life import CleanedLife, DriveLife, DrivenRoad, Said, TripLife
 from pipeline.show.shards import CityTables, close_ids, rejections_where, rows_where
 
 LATER_PART = re.compile(r"_p[0-9]+$")
@@ -124,15 +126,32 @@ def _drive_lives(tables: CityTables, cleaned_ids: list[str]) -> list[DriveLife]:
         one.trip_id: one
         for one in rows_where(tables, "phased", pl.col("trip_id").is_in(ids), PhasedTrip)
     }
+    said = _said(tables, ids)
     roads = _roads(tables, {edge for trip in trips for edge in trip.edge_ids})
     return [
         DriveLife(
             trip=trip,
             roads=[roads.get(e, DrivenRoad(e, None, None, None)) for e in trip.edge_ids],
             phased=phased.get(trip.trip_id),
+            said=said.get(trip.trip_id),
         )
         for trip in sorted(trips, key=lambda trip: trip.t_enter_s[0])
     ]
+
+
+def _said(tables: CityTables, ids: list[str]) -> dict[str, Said]:
+    """Return what is said of drives; those that were never planned are left out."""
+    own = pl.col("trip_id").is_in(ids)
+    annotated = {one.trip_id: one for one in rows_where(tables, "annotated", own, AnnotatedTrip)}
+    said = {}
+    for planned in rows_where(tables, "planned", own, PlannedTrip):
+        told = annotated.get(planned.trip_id)
+        said[planned.trip_id] = Said(
+            intents=planned.intents,
+            texts=told.texts if told else None,
+            provenance=told.provenance if told else None,
+        )
+    return said
 
 
 def _roads(tables: CityTables, edge_ids: set[str]) -> dict[str, DrivenRoad]:

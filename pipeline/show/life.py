@@ -11,11 +11,14 @@ import msgspec
 
 from pipeline.records import (
     CleanedTrip,
+    Intents,
     MatchedPoints,
     MatchedTrip,
     PhasedTrip,
+    Provenance,
     RawTrip,
     Rejection,
+    Texts,
 )
 
 Kind = Literal["row", "raw trip", "cleaned trip", "drive"]
@@ -31,12 +34,21 @@ class DrivenRoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     length_m: float | None
 
 
+class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is said of a drive: its plan, and its texts with their origin where they are written."""
+
+    intents: Intents
+    texts: Texts | None
+    provenance: Provenance | None
+
+
 class DriveLife(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One connected drive: its segments, their roads in the same order, and its phases."""
+    """One connected drive: its segments, their roads in the same order, its phases, its texts."""
 
     trip: MatchedTrip
     roads: list[DrivenRoad]
     phased: PhasedTrip | None
+    said: Said | None
 
 
 class CleanedLife(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

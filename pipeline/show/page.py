@@ -20,6 +20,7 @@ from pipeline.errors import SourceError
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.ground import Ground, Street
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
+from pipeline.show.said import said_rows
 from pipeline.show.screen import KEPT, ending_words
 
 SCRIPTS = ("map.js", "lettering.js", "hand.js", "panel.js")
@@ -126,9 +127,11 @@ def _facts(life: TripLife) -> Iterator[tuple[str, str]]:
 def _drive(number: int, drive: DriveLife) -> dict[str, Any]:
     title = f"Phases of {drive.trip.trip_id}"
     if drive.phased is None:
-        return {"title": title, "phases": [], "without": "This drive has no phases; see below."}
+        without = "This drive has no phases; see below."
+        return {"title": title, "phases": [], "without": without, "said": []}
     return {
         "title": title,
+        "said": list(said_rows(drive.said)) if drive.said else [],
         "without": "",
         "phases": [
             {

@@ -55,6 +55,7 @@ function phaseLists() {
     drive.phases.length
       ? make("ol", {class: "phases"}, ...drive.phases.map(phaseButton))
       : make("p", {class: "note"}, drive.without),
+    ...(drive.said.length ? [make("h2", {}, "What is said"), facts(drive.said)] : []),
   ]);
 }
 

@@ -13,9 +13,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
-from pipeline.records import CleanedTrip, MatchedPoints, RawTrip
+from pipeline.records import CleanedTrip, MatchedPoints, RawTrip, Rejection
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.life import CleanedLife, DriveLife, Ending, TripLife
+from pipeline.show.said import said_rows
 from pipeline.show.text_table import WIDTH, printable, text_table
 
 KEPT = "kept"
@@ -42,6 +43,8 @@ def screen_of(life: TripLife, *, all_rows: bool) -> str:
         for drive in cleaned.drives:
             lines += ["", *_drive(drive, life.time_zone, all_rows=all_rows)]
             lines += ["", *_phases(drive, all_rows=all_rows)]
+            if drive.said is not None:
+                lines += ["", *_said(drive, life.rejections)]
     lines += ["", *_end(life)]
     return "\n".join(printable(line).rstrip() for line in lines)
 
@@ -173,6 +176,25 @@ def _phases(drive: DriveLife, *, all_rows: bool) -> Iterator[str]:
     ]
     heads = ["p", "role", "dir", "n", "duration", "roads", "description"]
     yield from text_table(heads, rows, right=(0, 3), all_rows=all_rows)
+
+
+def _said(drive: DriveLife, rejections: list[Rejection]) -> Iterator[str]:
+    said = drive.said
+    if said is None:
+        return
+    ids = ("annotate", drive.trip.trip_id)
+    refused = [one for one in rejections if (one.stage, one.item_id) == ids]
+    why = f", rejected by annotate: {refused[0].reason}: {refused[0].detail}" if refused else ""
+    yield from _folded("SAID" if said.texts else f"SAID  no texts{why}", indent="")
+    rows = list(said_rows(said))
+    width = max(len(label) for label, _ in rows)
+    for label, words in rows:
+        yield from _hanging(f"{label:<{width}}", words)
+
+
+def _hanging(label: str, words: str) -> list[str]:
+    head = f"  {label}  "
+    return textwrap.wrap(words, WIDTH, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _end(life: TripLife) -> Iterator[str]:
