@@ -108,7 +108,11 @@ class Reader:
         beside = {"road": end_road, "district": last_area.district}
         known = {slot: name for slot, name in beside.items() if name}
 
+        end = Target("1.1", "road", [last.p], [end_road], [], "", "") if end_road else None
+
         def mention(target: Target) -> Mention | None:
+            if end and target.scenario == "1.1" and not any(map(sayable, target.names)):
+                target = end
             return self._mentions.of(
                 target, clock=clock, duration_s=trip.meta.duration_s, beside=known
             )
@@ -117,7 +121,6 @@ class Reader:
         told = _told([mention(target) for target in trip.intents.targets], None, starts)
         passed = {name for wish in told.wishes for name in wish.names}
         told = told._replace(starts=[start for start in starts if start.name not in passed])
-        end = Target("1.1", "road", [last.p], [end_road], [], "", "") if end_road else None
         unnamed = mention(end) if end and not told.destination.names else None
         extras = [
             mention(target)

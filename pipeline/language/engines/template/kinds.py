@@ -19,7 +19,7 @@ ZONE_SLOTS = (
 )  # fmt: skip
 _ZONE = frozenset(ZONE_SLOTS) - {"scene"}
 _STOP = frozenset({"stop", "stop_plain", "stop_noun"})
-_HEADING = frozenset({"heading", "heading_ly", "heading_letters"})
+_HEADING = frozenset({"heading", "heading_ly", "a_heading_ly", "heading_letters"})
 _CLOCK = frozenset({"on_when", "when", "when_adj", "when_short", "when_abbr", "on_day"})
 # Slots that begin with a proper name, which is never capitalised.
 NAME_SLOTS = frozenset({

@@ -16,6 +16,8 @@ from pipeline.records import Target
 
 # Longest planning text, characters: that of prompts/annotate/answer.schema.json.
 LIMIT = 700
+# So many phases are listed one by one: those of a sequence of roads lie parallel to its names.
+FEW_PHASES = 4
 _JOINT = " | "
 
 
@@ -70,7 +72,9 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _phases(phases: Sequence[int]) -> str:
-    """Return `phase 3` or `phases 3-6,9`; runs are drawn together."""
+    """Return `phase 3`, `phases 3,4` or, where there are many, `phases 3-6,9`."""
+    if len(phases) <= FEW_PHASES:
+        return f"phase{'s' if len(phases) > 1 else ''} {','.join(map(str, phases))}"
     runs: list[list[int]] = []
     for phase in phases:
         if runs and phase == runs[-1][-1] + 1:
@@ -78,7 +82,7 @@ def _phases(phases: Sequence[int]) -> str:
         else:
             runs.append([phase])
     said = ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-    return f"phase{'s' if len(phases) > 1 else ''} {said}"
+    return f"phases {said}"
 
 
 def _within(entries: Iterable[str]) -> str:

@@ -62,6 +62,7 @@ from pipeline.language.engines.template.shapes import (
     QueriesShape,
 )
 from pipeline.language.engines.template.skeletons import SkeletonTable
+from pipeline.language.engines.template.wording import with_article
 from pipeline.language.vocabulary import PACES, Vocabulary
 from pipeline.params import section_of
 
@@ -118,6 +119,7 @@ def read_banks(folder: Path, words: Vocabulary) -> Banks:
             heading.code: {
                 "heading": heading.words,
                 "heading_ly": f"{heading.words}erly",
+                "a_heading_ly": with_article(f"{heading.words}erly"),
                 "heading_letters": _letters(heading.code),
             }
             for heading in words.headings

@@ -60,7 +60,8 @@ def roads_in_order(names: Sequence[str]) -> tuple[str, ...]:
 def with_article(noun: str) -> str:
     """Return a noun with "a" or "an" before it."""
     starts = noun.casefold()
-    vowel = starts[:1] in set("aeiou") and not starts.startswith(("uni", "use", "eu", "one"))
+    vowel = starts.startswith(("a", "e", "i", "o", "u", "hour", "honest"))
+    vowel = vowel and not starts.startswith(("uni", "use", "eu", "one"))
     return f"{'an' if vowel else 'a'} {noun}"
 
 
