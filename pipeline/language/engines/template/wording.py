@@ -8,6 +8,7 @@ rounded_clock("Saturday, Jun 14, 2014 at 4:11 AM")  ->  "4:10 AM"
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 # A longer name would not fit the texts' limits; nobody says one that long either.
@@ -17,6 +18,7 @@ _CLOCK = re.compile(r" at (\d{1,2}):(\d{2}) ([AP])M$")
 _ENDS = (".", "!", "?")
 
 
+@lru_cache(1 << 16)  # the same names come in thousands of trips
 def sayable(name: str) -> bool:
     """Tell whether a proper name can stand in a text as it is spelt.
 
