@@ -33,6 +33,15 @@ ARTICLE = re.compile(r"\ba [aeiou]|\ban [^aeiou]", re.IGNORECASE)
 ENDS = (".", "!", "?")
 
 
+# Stems of which a text holds one where it says such a wish.
+STEMS = {
+    "turns": "turn simpl straightforward zigzag wind weav twisty left complicated",
+    "pace": "pace slow quick steady steadi even hurry dawdl fast speed mov minute second hour gent"
+    " easy brisk clip waste time rush race wheels nice step",
+    "clock": "morning midday middle afternoon evening night early hours am pm",
+}
+
+
 def texts_of(trip: PlannedTrip) -> dict[str, str]:
     return msgspec.to_builtins(realiser().annotate(trip))
 
@@ -159,6 +168,19 @@ def test_a_query_names_only_its_own_targets_start_and_end(written):
             assert names_in(text[field]) <= allowed, text[field]
 
 
+def test_a_query_says_the_evidence_of_each_of_its_dimensions(written):
+    for trip, text in written:
+        for field, query in zip(QUERIES, trip.intents.queries, strict=True):
+            ends = [each for each in query.targets if each.scenario[0] == "1"]
+            for each in [each for each in query.targets if each not in ends[1:]]:
+                said = text[field].casefold()
+                stems = (
+                    [each.feature] if each.kind == "heading" else STEMS.get(each.kind, "").split()
+                )
+                assert set(each.names) <= names_in(text[field]), text[field]
+                assert not stems or any(stem in said for stem in stems), (each, said)
+
+
 def test_a_caption_names_the_start_first_the_end_last_and_the_way_in_the_order_driven(written):
     for trip, text in written:
         last = trip.phases[-1].p
@@ -173,15 +195,6 @@ def test_literal_and_chatty_name_every_name_of_every_target(written):
         wanted = {name for each in trip.intents.targets for name in each.names}
         assert wanted <= names_in(text["instruction_literal"])
         assert wanted <= names_in(text["instruction_chatty"])
-
-
-# Stems of which a text holds one where it says such a wish.
-STEMS = {
-    "turns": "turn simpl straightforward zigzag wind weav twisty left complicated",
-    "pace": "pace slow quick steady steadi even hurry dawdl fast speed mov minute second hour gent"
-    " easy brisk clip waste time rush race wheels nice step",
-    "clock": "morning midday middle afternoon evening night early hours am pm",
-}
 
 
 def test_literal_and_chatty_say_every_wish_without_a_name(written):
