@@ -74,7 +74,7 @@ svg.addEventListener("wheel", (event) => {
 
 const ARROWS = {ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60]};
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("textarea, dialog")) return;
   if (event.key === "+" || event.key === "=") zoomBy(1.5);
   else if (event.key === "-" || event.key === "_") zoomBy(1 / 1.5);
   else if (event.key === "0") fitWhole();

@@ -1,8 +1,9 @@
 // The map: layers in metres (x east, y north), a view that zooms and pans, and what is drawn anew
 // for each view because it keeps its size on the screen (names, arrows, cell numbers).
-const trip = JSON.parse(document.getElementById("trip").textContent);
+let trip = null;  // what is drawn: rows of pipeline/show/drawing.py, points, places
 const svg = document.getElementById("map");
-const view = {scale: 1, x: 0, y: 0, width: 1, height: 1};  // screen = (x + scale*east, y - scale*north)
+const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, sized: false};  // screen = (x + scale*east, y - scale*north)
+const drawnLast = [];  // what a page adds to each view: functions of the places that are taken
 const CLOSEST = 12, WIDEST = 0.002;  // pixels per metre
 const ROADS = [  // kinds of streets from the least to the greatest: metres wide, least pixels
   {kind: "service", wide: 3.5, least: 0.9}, {kind: "minor", wide: 6, least: 1.4},
@@ -72,6 +73,17 @@ function drawPoints() {
     drawDots(layers.points, dots, decision.kept ? "kept" : "dropped dot-" + decision.colour);
   });
   drawDots(layers.places, trip.places, "place");
+}
+
+// Draw a trip in the place of the one before, and show the whole of it.
+function drawTrip(next) {
+  trip = next;
+  svg.querySelectorAll("[data-layer]").forEach((group) => group.replaceChildren());
+  drawStreets();
+  drawCells();
+  drawPath();
+  drawPoints();
+  if (view.sized) fitWhole();
 }
 
 function toScreen(x, y) {
@@ -147,7 +159,9 @@ function redraw() {
     road.casing.style.strokeWidth = width + 2 + "px";
   }
   drawArrows();
-  drawNames(drawMarks());
+  const taken = drawMarks();
+  drawNames(taken);
+  drawnLast.forEach((add) => add(taken));
   drawScale();
 }
 
@@ -158,4 +172,16 @@ function drawScale() {
   const bar = document.getElementById("scale");
   bar.style.width = length * view.scale + "px";
   bar.firstElementChild.textContent = length >= 1000 ? length / 1000 + " km" : length + " m";
+}
+
+function startMap() {
+  new ResizeObserver(() => {
+    const frame = svg.getBoundingClientRect();
+    view.x += (frame.width - view.width) / 2;
+    view.y += (frame.height - view.height) / 2;
+    view.width = frame.width;
+    view.height = frame.height;
+    if (view.sized) refresh();
+    else { view.sized = true; fitWhole(); }
+  }).observe(svg);
 }

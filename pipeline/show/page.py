@@ -2,36 +2,28 @@
 
     write_page(life, ground, Path("trip.html"))  ->  a file that opens from disk without a network
 
-The page holds its style, its script and its data; all data goes through one JSON block whose `<`
-are escaped, and reaches the page as text nodes only, so no name can become markup.
+The page holds its style, its script and its data, which reach it as text nodes only, so no name can
+become markup.
 """
 
-import html
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
-from pipeline.errors import SourceError
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
-from pipeline.show.ground import Ground, Street
+from pipeline.show.drawing import cell_rows, end_rows, leg_rows, lettering, street_rows
+from pipeline.show.ground import Ground
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
 from pipeline.show.said import said_rows
 from pipeline.show.screen import KEPT, ending_words
+from pipeline.show.sheet import Sheet
 
-SCRIPTS = ("map.js", "lettering.js", "hand.js", "panel.js")
+SCRIPTS = ("map.js", "lettering.js", "hand.js", "parts.js", "panel.js")
 MOST_POINTS = 5000
 COLOURS = 7  # of reasons, in page.css; more reasons share them in turn
-KINDS = {
-    "main": ("motorway", "trunk", "primary"),
-    "middle": ("secondary", "tertiary"),
-    "minor": ("residential", "unclassified", "living_street", "road"),
-}
-KIND_ORDER = ("main", "middle", "minor", "service")
 
 
 def write_page(life: TripLife, ground: Ground, path: Path) -> None:
@@ -46,22 +38,13 @@ def write_page(life: TripLife, ground: Ground, path: Path) -> None:
         SourceError: A folder lies there, or a file where its folder should be.
     """
     package = files("pipeline.show")
-    script = "\n".join((package / name).read_text("utf-8") for name in SCRIPTS)
-    data = json.dumps(page_data(life, ground), ensure_ascii=False, separators=(",", ":"))
-    page = Template((package / "page.html").read_text("utf-8")).substitute(
-        title=html.escape(f"Trip {_title(life)} - {life.city}"),
-        style=(package / "page.css").read_text("utf-8"),
-        script=script,
-        trip=data.replace("<", "\\u003c"),
-    )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as fault:
-        raise SourceError(
-            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give --page"
-            " another name"
-        ) from fault
+    Sheet(
+        html=package / "page.html",
+        styles=[package / "page.css"],
+        scripts=[package / name for name in SCRIPTS],
+        title=f"Trip {_title(life)} - {life.city}",
+        data=page_data(life, ground),
+    ).write(path)
 
 
 def page_data(life: TripLife, ground: Ground) -> dict[str, Any]:
@@ -78,20 +61,11 @@ def page_data(life: TripLife, ground: Ground) -> dict[str, Any]:
         "endings": [f"{one.kind} {one.item_id}: {ending_words(one)}" for one in life.endings],
         "decisions": decisions,
         "points": points,
-        "legs": list(_legs(life, ground)),
-        "ends": list(_ends(life, ground)),
-        "cells": list(_cells(life, ground)),
-        "streets": [
-            {
-                "name": one.name,
-                "highway": one.highway,
-                "oneway": one.oneway,
-                "kind": _kind(one.highway),
-                "line": one.line,
-            }
-            for one in ground.streets
-        ],
-        "named": _named(ground.streets, driven),
+        "legs": list(leg_rows(life.drives, ground.legs)),
+        "ends": list(end_rows(life.drives, ground.legs)),
+        "cells": list(cell_rows(life.drives, ground.cells)),
+        "streets": list(street_rows(ground.streets)),
+        "named": lettering(ground.streets, driven),
         "places": [
             {"name": one.name, "category": one.category, "x": one.x, "y": one.y}
             for one in ground.places
@@ -196,91 +170,6 @@ def _located(cleaned: list[CleanedLife]) -> dict[int, str]:
 
 def _stride(points: int) -> int:
     return max(1, math.ceil(points / MOST_POINTS))
-
-
-def _drive_numbers(life: TripLife) -> dict[str, int]:
-    return {drive.trip.trip_id: number for number, drive in enumerate(life.drives)}
-
-
-def _legs(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
-    numbers = _drive_numbers(life)
-    for leg in ground.legs:
-        key = None if leg.phase is None else f"{numbers[leg.drive_id]}:{leg.phase}"
-        yield {"key": key, "line": leg.line}
-
-
-def _ends(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
-    for drive in life.drives:
-        legs = [leg.line for leg in ground.legs if leg.drive_id == drive.trip.trip_id]
-        if legs:
-            yield {"role": "O", "x": legs[0][0], "y": legs[0][1]}
-            yield {"role": "D", "x": legs[-1][-2], "y": legs[-1][-1]}
-
-
-def _cells(life: TripLife, ground: Ground) -> Iterator[dict[str, Any]]:
-    """Return the cells with the phases in each; a cell driven through twice lists both."""
-    phases: dict[str, list[tuple[str, int, str]]] = {}
-    for number, drive in enumerate(life.drives):
-        for one in drive.phased.phases if drive.phased else []:
-            phases.setdefault(one.cell, []).append((f"{number}:{one.p}", one.p, one.role))
-    for cell in ground.cells:
-        own = phases[cell.cell]
-        roles = [role for _, _, role in own]
-        north = cell.ring[1::2]
-        yield {
-            "cell": cell.cell,
-            "ring": cell.ring,
-            "radius": round((max(north) - min(north)) / 2, 1),
-            "keys": [key for key, _, _ in own],
-            "role": next((role for role in "OD" if role in roles), "T"),
-            "labels": [
-                ", ".join(f"{p} {role}" for _, p, role in own),
-                ", ".join(str(p) for _, p, _ in own),
-                f"{own[0][1]}" if len(own) == 1 else f"{own[0][1]}…",
-            ],
-        }
-
-
-def _kind(highway: str) -> str:
-    base = highway.removesuffix("_link")
-    return next((kind for kind, classes in KINDS.items() if base in classes), "service")
-
-
-def _named(streets: list[Street], driven: set[str | None]) -> list[dict[str, Any]]:
-    """Return one line per stretch of a named street for lettering: driven ones first, then greater.
-
-    Pieces between junctions are joined: only the whole street has room for its name.
-    """
-    import shapely  # noqa: PLC0415 - slow import
-
-    pieces: dict[tuple[str, str], list[Any]] = {}
-    for street in streets:
-        if street.name:
-            line = shapely.LineString(list(zip(street.line[::2], street.line[1::2], strict=True)))
-            pieces.setdefault((street.name, _kind(street.highway)), []).append(line)
-    named = []
-    for (name, kind), lines in pieces.items():
-        merged = shapely.line_merge(shapely.MultiLineString(lines))
-        for part in shapely.get_parts(merged):
-            flat = [round(number, 1) for point in part.coords for number in point]
-            named.append(
-                {
-                    "name": name,
-                    "kind": kind,
-                    "driven": name in driven,
-                    "line": flat,
-                    "length": round(part.length),
-                }
-            )
-    named.sort(
-        key=lambda one: (
-            not one["driven"],
-            KIND_ORDER.index(one["kind"]),
-            -one["length"],
-            one["name"],
-        )
-    )
-    return named
 
 
 def _notes(life: TripLife, ground: Ground) -> Iterator[str]:

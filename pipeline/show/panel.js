@@ -1,32 +1,12 @@
 // The panel beside the map: what the trip is, which layers show, and its phases as buttons.
+drawTrip(JSON.parse(document.getElementById("data").textContent));
 const panel = document.getElementById("panel");
 const ROLES = {O: "Origin", T: "Transit", D: "Destination"};
-
-function make(name, attributes, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== false && value !== null) node.setAttribute(key, value);
-  }
-  node.append(...children);
-  return node;
-}
-
-function facts(rows) {
-  return make("dl", {}, ...rows.flatMap(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
-}
 
 function head() {
   const badges = [make("span", {class: "badge " + trip.state}, trip.state), make("span", {class: "badge"}, trip.city)];
   if (trip.simulated) badges.push(make("span", {class: "badge simulated", title: "The GPS trace was simulated on the real road network"}, "simulated"));
   return make("header", {}, make("h1", {}, "Trip " + trip.title), make("div", {class: "badges"}, ...badges), facts(trip.facts));
-}
-
-function layerBox([name, label]) {
-  const box = make("input", {type: "checkbox", checked: "", "data-toggles": name});
-  box.addEventListener("change", () => {
-    svg.querySelectorAll(`[data-layer="${name}"]`).forEach((group) => group.toggleAttribute("hidden", !box.checked));
-  });
-  return make("label", {class: "layer"}, box, label);
 }
 
 function layerBoxes() {
@@ -67,17 +47,4 @@ panel.append(head(), layerBoxes(), ...phaseLists(), ...endings(),
   ...trip.notes.map((note) => make("p", {class: "note"}, note)));
 document.getElementById("credit").textContent = trip.credit;
 
-drawStreets();
-drawCells();
-drawPath();
-drawPoints();
-let fitted = false;
-new ResizeObserver(() => {
-  const frame = svg.getBoundingClientRect();
-  view.x += (frame.width - view.width) / 2;
-  view.y += (frame.height - view.height) / 2;
-  view.width = frame.width;
-  view.height = frame.height;
-  if (fitted) refresh();
-  else { fitted = true; fitWhole(); }
-}).observe(svg);
+startMap();

@@ -54,17 +54,17 @@ def ground_of(root: Path, city: str, life: TripLife) -> Ground:
     plane = LocalPlane((float(west + east) / 2, float(south + north) / 2))
     extent = plane.metres(np.array([[west, south], [east, north]]))
     margin_m = max(MARGIN_M, MARGIN_SHARE * float(np.max(extent[1] - extent[0])))
-    legs = [leg for drive in life.drives for leg in _legs(tables, drive, plane)]
+    legs = [leg for drive in life.drives for leg in legs_of(tables, drive, plane)]
     path = _path(legs, plane.metres(anchors))
-    box = _box(anchors, margin_m)
-    streets, streets_left_out = _streets(tables, box, path, plane, margin_m)
-    cells = _cells(life, plane)
+    near = streets_near(tables, box_around(anchors, margin_m), path, plane, margin_m)
+    streets = _capped(near)
+    cells = outlines(_visited(life), plane)
     places, places_left_out = _places(tables, cells, path, plane)
     return Ground(
         centre=(float(west + east) / 2, float(south + north) / 2),
         margin_m=margin_m,
         streets=streets,
-        streets_left_out=streets_left_out,
+        streets_left_out=len(near) - len(streets),
         legs=legs,
         cells=cells,
         places=places,
@@ -89,8 +89,8 @@ def _anchors(tables: CityTables, life: TripLife) -> Floats:
     return points[kept] if kept.any() else points
 
 
-def _box(anchors: Floats, margin_m: float) -> Box:
-    """Return west, south, east, north of the anchors, widened by a margin."""
+def box_around(anchors: Floats, margin_m: float) -> Box:
+    """Return west, south, east, north of (lon, lat) points, at least one, widened by a margin."""
     west, south = anchors.min(axis=0)
     east, north = anchors.max(axis=0)
     dy = margin_m / METRES_PER_DEGREE
@@ -104,7 +104,7 @@ def _flat(line: Any) -> list[float]:
     return [float(number) for number in np.round(points, 1).reshape(-1)]
 
 
-def _legs(tables: CityTables, drive: DriveLife, plane: LocalPlane) -> Iterator[Leg]:
+def legs_of(tables: CityTables, drive: DriveLife, plane: LocalPlane) -> Iterator[Leg]:
     """Return a drive's path cut where its phases change; ends cut to where it was driven."""
     import shapely  # noqa: PLC0415 - slow import
     from shapely.ops import substring  # noqa: PLC0415
@@ -146,10 +146,18 @@ def _path(legs: list[Leg], anchors: Floats) -> Any:
     return shapely.MultiLineString(lines) if lines else shapely.MultiPoint(anchors)
 
 
-def _streets(
+def streets_near(
     tables: CityTables, box: Box, path: Any, plane: LocalPlane, margin_m: float
-) -> tuple[list[Street], int]:
-    """Return the streets near the path, nearest first, and how many the caps left out."""
+) -> list[Street]:
+    """Return the streets up to a margin from a path, nearest first.
+
+    Args:
+        tables: The city.
+        box: Degrees that hold the path and its margin, from `box_around`.
+        path: Shapely geometry in metres of the plane.
+        plane: Where lines are laid out.
+        margin_m: Greatest distance to the path, metres.
+    """
     import shapely  # noqa: PLC0415 - slow import
 
     west, south, east, north = box
@@ -167,20 +175,27 @@ def _streets(
     lines = plane.shapes(shapely.from_wkb(rows["geometry"].to_list()))
     distance_m = shapely.distance(lines, path) if rows.height else np.empty(0)
     lines = [_flat(line) for line in shapely.simplify(lines, SIMPLIFY_M)]
-    order = [int(i) for i in np.argsort(distance_m, kind="stable") if distance_m[i] <= margin_m]
-    sizes = accumulate(len(lines[i]) for i in order)
-    kept = [
-        i for i, size in zip(order[:MOST_STREETS], sizes, strict=False) if size <= MOST_COORDINATES
-    ]
     facts = rows.select("name", "highway", "oneway").to_dicts()
-    return [Street(line=lines[i], **facts[i]) for i in kept], len(order) - len(kept)
+    order = np.argsort(distance_m, kind="stable").tolist()
+    return [Street(line=lines[i], **facts[i]) for i in order if distance_m[i] <= margin_m]
 
 
-def _cells(life: TripLife, plane: LocalPlane) -> list[Cell]:
-    """Return the outlines of the cells the phases lie in, each once, in order."""
+def _capped(streets: list[Street]) -> list[Street]:
+    """Return the first streets that bound a page's size."""
+    sizes = accumulate(len(street.line) for street in streets)
+    kept = zip(streets[:MOST_STREETS], sizes, strict=False)
+    return [street for street, size in kept if size <= MOST_COORDINATES]
+
+
+def _visited(life: TripLife) -> list[str]:
+    """Return the cells the phases lie in, each once, in order."""
     phased = [drive.phased for drive in life.drives if drive.phased]
-    names = list(dict.fromkeys(phase.cell for trip in phased for phase in trip.phases))
-    return [Cell(name, _flat(plane.shapes(outline(cell_number(name))).exterior)) for name in names]
+    return list(dict.fromkeys(phase.cell for trip in phased for phase in trip.phases))
+
+
+def outlines(cells: list[str], plane: LocalPlane) -> list[Cell]:
+    """Return the outlines of H3 cells, given as 15 hexadecimal digits."""
+    return [Cell(name, _flat(plane.shapes(outline(cell_number(name))).exterior)) for name in cells]
 
 
 def _places(
