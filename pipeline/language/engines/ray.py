@@ -11,6 +11,7 @@ machine, with the model and the key's environment variable where the engine need
 
 import os
 import queue
+import socket
 import threading
 import warnings
 from collections import deque
@@ -37,6 +38,7 @@ from pipeline.language.engines.settings import (
 from pipeline.language.requests import Answer, Request
 
 _STORE_BYTES = 200 << 20  # shared memory of a cluster started here; it passes texts only
+_KNOCK_S = 10.0  # longest wait for a cluster to answer at all
 _STOP_S = 60.0  # longest wait for a worker to free its model
 
 
@@ -84,8 +86,11 @@ class RayEngine:
         """
         source = _Source(requests)
         try:
-            self._give(source)
-            while calls := {hand.call: hand for hand in self._hands if hand.call is not None}:
+            while True:
+                self._give(source)
+                if source.is_empty() and not any(hand.flying for hand in self._hands):
+                    return
+                calls = {hand.call: hand for hand in self._hands if hand.call is not None}
                 # One is waited for; whatever else is ready is taken along.
                 self._ray.wait(list(calls), num_returns=1)
                 ready, _ = self._ray.wait(list(calls), num_returns=len(calls), timeout=0)
@@ -93,13 +98,12 @@ class RayEngine:
                     answers = self._collect(calls[call], source)
                     if answers:
                         yield answers
-                self._give(source)
         finally:
             if any(hand.flying for hand in self._hands):
                 self._stop()
 
     def _give(self, source: "_Source") -> None:
-        """Fill up every worker that is not being waited for."""
+        """Fill up every worker that is there and not being waited for."""
         for hand in self._hands:
             if hand.call is not None:
                 continue
@@ -115,6 +119,7 @@ class RayEngine:
         call, hand.call = hand.call, None
         try:
             answers = self._ray.get(call)
+            hand.is_up = True
         except self._ray.exceptions.RayTaskError as fault:
             if isinstance(fault.cause, PipelineError):
                 raise fault.cause from None
@@ -150,7 +155,7 @@ class RayEngine:
     def _stop(self) -> None:
         """Let every worker free its model, then end it."""
         hands, self._hands = self._hands, []
-        stops = [hand.worker.stop.remote() for hand in hands]
+        stops = [hand.worker.stop.remote() for hand in hands if hand.is_up]
         if stops:
             self._ray.wait(stops, num_returns=len(stops), timeout=_STOP_S)
         for hand in hands:
@@ -166,12 +171,17 @@ class RayEngine:
 
 
 class _Hand:
-    """One worker as seen from here: what it was asked, and the call that waits for its answers."""
+    """One worker as seen from here: what it was asked, and the call that waits for its answers.
+
+    The first call only tells that the process is up: one that Ray finds no room for, or whose
+    machine dies before, holds no requests.
+    """
 
     def __init__(self, worker: Any) -> None:
         self.worker = worker
         self.flying: dict[tuple[str, int, str], Request] = {}
-        self.call: Any = None
+        self.call: Any = worker.ready.remote()
+        self.is_up = False
 
 
 class _Source:
@@ -179,7 +189,12 @@ class _Source:
 
     def __init__(self, requests: Iterable[Request]) -> None:
         self._requests = iter(requests)
+        self._ended = False
         self._again: deque[Request] = deque()
+
+    def is_empty(self) -> bool:
+        """Tell whether there are no more, as far as has been seen."""
+        return self._ended and not self._again
 
     def take(self, most: int) -> list[Request]:
         """Return so many requests, fewer when there are no more."""
@@ -187,6 +202,7 @@ class _Source:
         while len(taken) < most:
             request = self._again.popleft() if self._again else next(self._requests, None)
             if request is None:
+                self._ended = True
                 break
             taken.append(request)
         return taken
@@ -211,6 +227,10 @@ class Worker:
         self._stopping = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
+
+    def ready(self) -> list[Answer]:
+        """Tell that this process is up, by no answers."""
+        return []
 
     def exchange(self, requests: list[Request], *, all_given: bool) -> list[Answer]:
         """Take requests in, then wait for at least one answer to any that were ever given.
@@ -267,13 +287,20 @@ def _join_cluster(ray: Any, address: str | None) -> None:
             if address is None:
                 ray.init(address="local", **quiet, **here)
             else:
+                if address != "auto":
+                    _knock(address)  # Ray itself would try for ten minutes
                 ray.init(address=address, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as fault:
+        except (OSError, RuntimeError, ValueError) as fault:
             raise ModelError(
                 f"executor ray: expected a cluster at {address or 'this machine'}, found"
                 f" {one_line(fault)}; start one with `ray start --head`, mend executor.address, or"
                 " set null to start one here"
             ) from fault
+
+
+def _knock(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host, int(port)), timeout=_KNOCK_S).close()
 
 
 def _check_room(nodes: list[dict[str, Any]], executor: RayExecutor) -> None:
