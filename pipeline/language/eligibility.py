@@ -95,7 +95,7 @@ def evidence_of(
         "2.3": list(_crossings(seen)),
         "3.1": [*prefer, *_avoided_zones(seen, areas)],
         "3.2": [course],
-        "3.3": [_both(zone, course) for zone in prefer if course.kind in {"stay_on", "heading"}],
+        "3.3": [_both(zone, course) for zone in prefer],
         "4.1": _clock(seen, areas),
         "4.2": _pace(seen, settings),
     }
@@ -252,7 +252,7 @@ def _both(zone: Target, course: Target) -> Target:
     by_road = course.kind == "stay_on"
     return _target(
         "3.3",
-        "zone_and_road" if by_road else "zone_and_heading",
+        "zone_and_road" if by_road else f"zone_and_{course.kind}",
         sorted({*zone.phases, *course.phases}),
         names=course.names,
         feature=zone.feature if by_road else f"{zone.feature}{JOINT}{course.feature}",

@@ -107,6 +107,13 @@ def _targets(pick: random.Random, roads: list[list[str]]) -> list[Target]:
             polarity="prefer",
         ),
         target(
+            "3.3",
+            "zone_and_turns",
+            phases=[1],
+            feature=f"{pick.choice(zones)}+{pick.choice(TURNS)}",
+            polarity="prefer",
+        ),
+        target(
             "4.1", "clock", feature=f"{pick.choice(('weekday', 'weekend'))}+{pick.choice(PARTS)}"
         ),
         target("4.2", "pace", feature=pick.choice(PACES)),

@@ -203,9 +203,15 @@ def test_a_preference_and_a_course_are_weighed_together():
     ]  # fmt: skip
 
 
-def test_turns_alone_or_a_zone_avoided_give_no_orthogonal_scenario():
+def test_a_preference_is_weighed_with_turns_where_nothing_else_tells_the_course():
     winding = [step(desc=area("GREEN/PARK"), heading_deg=180.0 * (i % 2)) for i in range(4)]
-    assert "3.3" not in evidence(phased_trip(*winding)).targets
+    assert evidence(phased_trip(*winding)).targets["3.3"] == [
+        target("3.3", "zone_and_turns", phases=[1, 2], feature="green+many_turns",
+               polarity="prefer")
+    ]  # fmt: skip
+
+
+def test_a_course_without_a_preference_gives_no_orthogonal_scenario():
     assert "3.3" not in evidence(PLAIN).targets
 
 

@@ -191,6 +191,9 @@ def _load(settings: VllmSettings) -> Any:
                 chat_template=settings.chat_template and Path(settings.chat_template),
                 seed=0,  # requests bring their own
                 enable_prefix_caching=True,
+                # vLLM winds a request's random numbers back when it reads a prompt in pieces, which
+                # PyTorch's generator for CPUs cannot do: there prompts are read whole.
+                enable_chunked_prefill=False if on_cpu else None,
                 language_model_only=True,
                 structured_outputs_config={"backend": "guidance", "disable_any_whitespace": True},
                 distributed_executor_backend="uni" if in_process else None,

@@ -58,6 +58,8 @@ KINDS = {
     "few_turns": Kind(frozenset(), WAY_ROLES),
     "many_turns": Kind(frozenset(), WAY_ROLES),
     "zone_and_heading": Kind(_ZONE | _HEADING, WAY_ROLES),
+    "zone_and_few_turns": Kind(_ZONE, WAY_ROLES),
+    "zone_and_many_turns": Kind(_ZONE, WAY_ROLES),
     "zone_and_road": Kind(_ZONE | {"road"}, WAY_ROLES),
     "clock": Kind(_CLOCK, WAY_ROLES, frozenset({"hour"})),
     "slow": Kind(frozenset(), WAY_ROLES, frozenset({"minutes"})),

@@ -168,6 +168,8 @@ class Mentions:
             return target.polarity or "prefer"
         if target.kind in {"turns", "pace"}:
             return target.feature
+        if target.kind == "zone_and_turns":
+            return f"zone_and_{target.feature.partition(JOINT)[2]}"
         return _KIND_OF[target.scenario, target.kind]
 
     def _add_feature(
