@@ -114,11 +114,35 @@ def test_an_answer_depends_neither_on_window_nor_on_order(engine):
     assert answered(windowed(engine, 100), requests[12:] + requests[:12]) == expected
 
 
+def test_prompts_that_fill_the_batch_together_are_sampled_by_their_own_seeds(engine):
+    filler = "Left, then right. " * 55
+    requests = [
+        request_to(engine._settings, f"{n}", prompt=f"{n} {filler}", temperature=1.0)
+        for n in range(WINDOW)
+    ]
+    found = answered(engine, requests)
+    budget = engine._llm.llm_engine.vllm_config.scheduler_config.max_num_batched_tokens
+    assert sum(answer.prompt_tokens for answer in found.values()) > budget
+    assert {answer.status for answer in found.values()} == {"ok"}
+    assert answered(windowed(engine, 1), requests) == found
+
+
 def test_another_attempt_samples_anew_and_the_same_attempt_does_not(engine):
     request = request_to(engine._settings, "1", temperature=1.0)
     again = msgspec.structs.replace(request, attempt=2)
     first, second, third = (answered(engine, [r])["1"].text for r in (request, again, request))
     assert first == third != second
+
+
+def test_long_prompts_that_arrive_together_keep_their_own_random_numbers(engine):
+    """Together they hold more tokens than vLLM reads in one step."""
+    requests = [
+        request_to(engine._settings, f"{n}", prompt=f"Trip {n}: {'road ' * 500}", temperature=1.0)
+        for n in range(6)
+    ]
+    alone = answered(windowed(engine, 1), requests)
+    assert sum(answer.prompt_tokens or 0 for answer in alone.values()) > 4096
+    assert answered(engine, requests) == alone
 
 
 def test_a_prompt_that_is_too_long_costs_itself_alone(engine):
