@@ -1,0 +1,313 @@
+"""Find what a text names: names of the city, and what looks like a name and is none of them.
+
+    "Head to Café Ceuta, then past Zanzibar Plaza"
+    ->  Found(2, 4, [Candidate(EXACT, Café Ceuta)]), Found(6, 8, [])
+
+Names the city has are found word by word, however they are written. What else looks like a name is
+told by its capitals: words with a capital that the start of a sentence does not explain, with their
+connectors ("Rua do Vento"). Of a word that begins a sentence it takes a list of ordinary words and
+what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule does.
+Scripts without capitals show no unknown names; those the city has are found in them like any other.
+"""
+
+from typing import Literal, NamedTuple
+
+from pipeline.quality.evidence import Evidence
+from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Match
+from pipeline.quality.reading import (
+    CAPITAL,
+    CASELESS,
+    COMMON,
+    CONNECTOR,
+    DIGIT,
+    FUNCTION,
+    GENERIC,
+    HEAD,
+    NO_NAME,
+    SHOUTED,
+    Reading,
+)
+from pipeline.quality.tables import WordTables
+
+How = Literal["exact", "short", "glossed", "unknown", "doubtful"]
+# What follows a lone word at the start of a sentence if it is a name ("Zanzibar, please.").
+_AFTER_A_NAME = frozenset(
+    "please pls now first then via by asap quickly fast in near on and or to thanks is it".split()
+)
+# Joiners that English also uses between two names.
+_NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
+_DETERMINERS = frozenset("the a an my your our his her their this that some any every no".split())
+_SHOUTED_SHARE = 0.6
+
+
+class Found(NamedTuple):
+    """Some words of a text that name something, or seem to.
+
+    Attributes:
+        first: Number of the first word.
+        end: Number of the word after the last.
+        candidates: Names of the city they may be; none for an unknown name.
+        how: How they were found.
+    """
+
+    first: int
+    end: int
+    candidates: list[Candidate]
+    how: How
+
+
+class NameFinder:
+    """Finds names in the texts of one city."""
+
+    def __init__(self, names: Gazetteer, tables: WordTables) -> None:
+        """Keep the city's names and what tells a name from other words."""
+        self._names = names
+        self._types = tables.types
+        self._name_places = frozenset(
+            phrase[-1] for phrase in (*tables.markers, *tables.attaching)
+        )
+
+    def find(self, reading: Reading, evidence: Evidence) -> list[Found]:
+        """Return what a text names, in the order of the text.
+
+        Args:
+            reading: The text.
+            evidence: The trip's own record; its names may be short or in small letters.
+        """
+        known = self._known(reading, evidence) if reading.flags & HEAD else []
+        if not reading.flags & CAPITAL:
+            return known
+        covered = {word for found in known for word in range(found.first, found.end)}
+        suspects = [
+            number
+            for number, word in enumerate(reading.words)
+            if word[1] & CAPITAL
+            and number not in covered
+            and not word[1] & NO_NAME
+            and not (word[1] & COMMON and reading.begins_sentence(number))
+        ]
+        if not suspects:
+            return known
+        return _Unknown(reading, known, self._types, self._name_places).judge(suspects)
+
+    def _known(self, reading: Reading, evidence: Evidence) -> list[Found]:
+        found = []
+        here, words = 0, reading.words
+        while here < len(words):
+            if words[here][1] & HEAD:
+                match = self._names.longest(reading, here)
+                if match is not None and _is_meant(reading, here, match, evidence):
+                    how: How = "exact" if match.candidates[0].level == EXACT else "short"
+                    found.append(Found(here, match.end, match.candidates, how))
+                    here = match.end
+                    continue
+            here += 1
+        return found
+
+
+def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
+    """Tell whether words that could be a name are meant as one.
+
+    Many names of a city are ordinary words ("Stop", "Day", "Fashion"), so these need a capital.
+    """
+    words = reading.words[first : match.end]
+    ordinary = True
+    capital = False
+    for number, word in enumerate(words, first):
+        flags = word[1]
+        ordinary = ordinary and bool(flags & (COMMON | CONNECTOR | DIGIT | NO_NAME))
+        if flags & CASELESS or (flags & CAPITAL and not reading.begins_sentence(number)):
+            capital = True
+    own = any(candidate.name in evidence.spots for candidate in match.candidates)
+    if len(words) == 1 and words[0][1] & (NO_NAME | DIGIT):
+        return own and bool(words[0][1] & DIGIT) and not words[0][0].isdigit()
+    if capital:
+        return True
+    begins = reading.begins_sentence(first) and bool(words[0][1] & CAPITAL)
+    if not ordinary and (begins or len(words) > 1):
+        return True
+    surface = reading.surface(first, match.end)
+    if any(surface == candidate.name.text for candidate in match.candidates) and own:
+        return not ordinary or len(words) > 1  # a name without capitals, as the data has it
+    if not ordinary:
+        # In small letters the name of a place may be a word that no list of ordinary words has.
+        return any(candidate.name.sites.keys() - {"place"} for candidate in match.candidates)
+    if not own:
+        return False
+    return begins and match.candidates[0].level == EXACT and _stands_alone(reading, match.end)
+
+
+def _stands_alone(reading: Reading, end: int) -> bool:
+    """Tell whether what ends before a word is followed by nothing that makes it a mere word."""
+    if end == len(reading.words):
+        return True
+    return bool(reading.breaks(end)) or reading.words[end].canonical in _AFTER_A_NAME
+
+
+class _Unknown:
+    """The capitals of one text that known names do not explain."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        known: list[Found],
+        types: dict[str, frozenset[str]],
+        name_places: frozenset[str],
+    ) -> None:
+        self._reading, self._types, self._name_places = reading, types, name_places
+        self._owner = {
+            word: found for found in known for word in range(found.first, found.end)
+        }
+        self._found = {found.first: found for found in known}
+        self._mere_style = _is_shouted(reading) or self._is_title()
+
+    def judge(self, suspects: list[int]) -> list[Found]:
+        """Return the known names and what the suspects make of them, in the order of the text."""
+        done = -1
+        for suspect in suspects:
+            if suspect >= done:
+                first, done = self._run_around(suspect)
+                self._judge_run(first, done)
+        return [self._found[first] for first in sorted(self._found)]
+
+    def _is_title(self) -> bool:
+        """Tell whether a text writes every word with a capital: "Drive To The Harbour"."""
+        words = self._reading.words
+        return any(
+            words[number][1] & CAPITAL
+            and words[number][1] & FUNCTION
+            and len(words[number][0]) > 1
+            and number not in self._owner
+            and not self._reading.begins_sentence(number)
+            for number in range(1, len(words))
+        )
+
+    def _belongs(self, number: int) -> bool:
+        """Tell whether a word may be part of a name: known, or with a capital of its own."""
+        if number in self._owner:
+            return True
+        flags = self._reading.words[number][1]
+        if not flags & CAPITAL or flags & NO_NAME:
+            return False
+        if flags & COMMON and (self._mere_style or self._reading.begins_sentence(number)):
+            return False
+        return not (flags & FUNCTION and not flags & CONNECTOR)
+
+    def _joined(self, number: int) -> bool:
+        """Tell whether a word stands right after the one before it, as within a name."""
+        reading = self._reading
+        return not reading.breaks(number) and not reading.begins_sentence(number)
+
+    def _run_around(self, suspect: int) -> tuple[int, int]:
+        words = self._reading.words
+        first, end = suspect, suspect + 1
+        while first > 0 and self._joined(first):
+            before = first - 1
+            if self._belongs(before):
+                first = before
+            elif (
+                self._is_joiner(before)
+                and before > 0
+                and self._joined(before)
+                and self._belongs(before - 1)
+            ):
+                first = before - 1
+            else:
+                break
+        while end < len(words) and self._joined(end):
+            flags = words[end][1]
+            if self._belongs(end) or (flags & DIGIT and end - 1 not in self._owner):
+                end += 1
+            elif (
+                self._is_joiner(end)
+                and end + 1 < len(words)
+                and self._joined(end + 1)
+                and self._belongs(end + 1)
+            ):
+                end += 2
+            else:
+                break
+        return first, end
+
+    def _is_joiner(self, number: int) -> bool:
+        word = self._reading.words[number]
+        return bool(word[1] & CONNECTOR) and not word[1] & CAPITAL and word[0] not in _NOT_INSIDE
+
+    def _judge_run(self, first: int, end: int) -> None:
+        words = self._reading.words
+        loose = [
+            number
+            for number in range(first, end)
+            if number not in self._owner and words[number][1] & CAPITAL
+        ]
+        owners = {
+            self._owner[number].first for number in range(first, end) if number in self._owner
+        }
+        if all(self._reading.ends[n] - self._reading.starts[n] == 1 for n in loose) and (
+            owners or len(loose) == 1
+        ):
+            return  # "point A", "Mikonkatu B"
+        if owners:
+            self._judge_mixed(first, end, loose, owners)
+        elif len(loose) > 1:
+            flags = [words[number][1] for number in loose]
+            doubtful = all(flag & GENERIC for flag in flags)
+            self._add(first, end, doubtful=doubtful)
+        else:
+            self._judge_single(first, end, loose[0])
+
+    def _judge_mixed(self, first: int, end: int, loose: list[int], owners: set[int]) -> None:
+        """Judge a known name with more capitals beside it: another name, or the same explained."""
+        words = self._reading.words
+        founds = [self._found[one] for one in owners]
+        kinds = {kind for found in founds for c in found.candidates for kind in c.name.sites}
+        if all(words[n][1] & GENERIC for n in loose) and kinds & {"city", "district"}:
+            return  # "Downtown Helsinki"
+        if len(founds) == 1 and self._explains(loose, founds[0]):
+            one = founds[0]
+            del self._found[one.first]
+            merged = Found(min(first, one.first), max(end, one.end), one.candidates, "glossed")
+            self._found[merged.first] = merged
+            return
+        for found in founds:
+            del self._found[found.first]
+            first, end = min(first, found.first), max(end, found.end)
+        self._add(first, end, doubtful=False)
+
+    def _explains(self, loose: list[int], found: Found) -> bool:
+        """Tell whether words only say what kind of thing the name names: "Kaivokatu Street"."""
+        if found.how != "exact":
+            return False
+        beside = {self._reading.words[number][0] for number in loose}
+        for candidate in found.candidates:
+            kinds = candidate.name.sites
+            if "road" in kinds and beside <= self._types["road"]:
+                return True
+            if "district" in kinds and beside <= self._types["district"]:
+                return True
+            if "place" in kinds and beside <= candidate.name.category_words:
+                return True
+        return False
+
+    def _judge_single(self, first: int, end: int, number: int) -> None:
+        reading, word = self._reading, self._reading.words[number]
+        if reading.begins_sentence(number):  # and no ordinary word, or it would be no suspect
+            surface = reading.text[reading.starts[number] : reading.ends[number]]
+            alone = end - first > 1 or _stands_alone(reading, end) or not surface.isascii()
+            self._add(first, end, doubtful=not alone)
+        elif not word[1] & COMMON:
+            self._add(first, end, doubtful=False)
+        elif not self._mere_style:
+            before = reading.words[number - 1].canonical
+            in_place = before in self._name_places and before not in _DETERMINERS
+            self._add(first, end, doubtful=bool(word[1] & GENERIC) or not in_place)
+
+    def _add(self, first: int, end: int, *, doubtful: bool) -> None:
+        self._found[first] = Found(first, end, [], "doubtful" if doubtful else "unknown")
+
+
+def _is_shouted(reading: Reading) -> bool:
+    """Tell whether a text is written in capitals."""
+    words = [word for word in reading.words if len(word[0]) > 1 and not word[1] & DIGIT]
+    shouted = sum(bool(word[1] & SHOUTED) for word in words)
+    return shouted > 1 and shouted > _SHOUTED_SHARE * len(words)

@@ -1,0 +1,195 @@
+"""The word tables of quality control, pipeline/quality/tables/*.yaml, as frozen types.
+
+    word_tables().short_form["boulevard"]   ->  "blvd"
+    word_tables().is_common("heading")      ->  True (from "head")
+    word_tables().markers[("bound", "for")] ->  "destination"
+
+Every word of the files is folded as the texts are, so the files may hold accents and capitals.
+"""
+
+from collections.abc import Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from pipeline.params import document_of
+from pipeline.quality.folding import fold, folded_words
+
+TABLES = Path(__file__).resolve().parent / "tables"
+Role = Literal["origin", "destination", "way", "stop", "ends", "stay", "avoid"]
+# Endings that make another form of an ordinary word, and what the word then ends in.
+_ENDINGS = (
+    ("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("ing", ""),
+    ("ing", "e"), ("er", ""), ("er", "e"), ("ier", "y"), ("est", ""), ("est", "e"), ("iest", "y"),
+    ("ly", ""), ("ily", "y"), ("ally", ""), ("ness", ""), ("ish", ""), ("able", ""), ("less", ""),
+    ("ers", ""), ("ers", "e"), ("ings", ""), ("y", ""), ("bound", ""), ("ward", ""), ("wards", ""),
+    ("ier", ""), ("n", ""), ("en", ""),
+)  # fmt: skip
+_SHORTEST_STEM = 3
+
+
+class _Abbreviations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """abbreviations.yaml: short forms by language, and what kinds of words names are made of."""
+
+    abbreviations: dict[str, dict[str, list[str]]]
+    connectors: list[str]
+    road_types: list[str]
+    place_types: list[str]
+    district_types: list[str]
+    directions: list[str]
+
+
+class _NoNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """no_names.yaml: words with a capital that name no place."""
+
+    calendar: list[str]
+    clock: list[str]
+    compass: list[str]
+    speech: list[str]
+    peoples: list[str]
+    generic: list[str]
+
+
+class _Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """roles.yaml: the words before a name that say what it is to the trip."""
+
+    markers: dict[Role, list[str]]
+    attaching: list[str]
+    filling: list[str]
+    joining: list[str]
+
+
+class WordTables(msgspec.Struct, frozen=True, dict=True):
+    """All tables that decide what is a name and what it is to a trip."""
+
+    abbreviations: _Abbreviations
+    no_names: _NoNames
+    common_words: dict[str, str]
+    roles: _Roles
+
+    @cached_property
+    def short_form(self) -> dict[str, str]:
+        """Return the short form of each word that has one, and of each short form itself."""
+        found: dict[str, str] = {}
+        for language in self.abbreviations.abbreviations.values():
+            for short, longs in language.items():
+                for long in longs:
+                    found.setdefault(fold(long), fold(short))
+        return found
+
+    def canonical(self, word: str) -> str:
+        """Return a word as names are compared: folded, and short where it has a short form."""
+        folded = fold(word)
+        return self.short_form.get(folded, folded)
+
+    def _canonical_set(self, words: Iterable[str]) -> frozenset[str]:
+        return frozenset(self.canonical(word) for word in words)
+
+    @cached_property
+    def dotted(self) -> frozenset[str]:
+        """Return the folded short forms, which are written with a full stop."""
+        return frozenset(self.short_form.values())
+
+    @cached_property
+    def connectors(self) -> frozenset[str]:
+        """Return the words that join the parts of a name."""
+        return frozenset(map(fold, self.abbreviations.connectors))
+
+    @cached_property
+    def types(self) -> dict[str, frozenset[str]]:
+        """Return the words that say what kind of thing a name names, by kind, canonical."""
+        kinds = self.abbreviations
+        return {
+            "road": self._canonical_set(kinds.road_types),
+            "place": self._canonical_set(kinds.place_types),
+            "district": self._canonical_set(kinds.district_types),
+        }
+
+    @cached_property
+    def directions(self) -> frozenset[str]:
+        """Return the direction words of names, canonical."""
+        return self._canonical_set(self.abbreviations.directions)
+
+    @cached_property
+    def never_names(self) -> frozenset[str]:
+        """Return folded words that are no name, whatever their capital."""
+        one = self.no_names
+        kinds = (one.calendar, one.clock, one.compass, one.speech, one.peoples)
+        return frozenset(fold(word) for kind in kinds for word in kind)
+
+    @cached_property
+    def generic(self) -> frozenset[str]:
+        """Return folded words for parts of any town."""
+        return frozenset(map(fold, self.no_names.generic))
+
+    @cached_property
+    def _common(self) -> frozenset[str]:
+        return frozenset(
+            word for block in self.common_words.values() for word in folded_words(block)
+        )
+
+    @cached_property
+    def function_words(self) -> frozenset[str]:
+        """Return folded words that stand in no name unless the name is known."""
+        return frozenset(folded_words(self.common_words["function"]))
+
+    def is_common(self, folded: str) -> bool:
+        """Tell whether a folded word is an ordinary one, or made from one by an ending."""
+        if folded in self._common:
+            return True
+        for ending, then in _ENDINGS:
+            if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
+                stem = folded[: -len(ending)] + then
+                if stem in self._common:
+                    return True
+                if (
+                    len(stem) > _SHORTEST_STEM
+                    and stem[-1] == stem[-2]
+                    and stem[:-1] in self._common
+                ):
+                    return True  # stop, stopping
+        return False
+
+    @cached_property
+    def markers(self) -> dict[tuple[str, ...], Role]:
+        """Return the role that words before a name give it, by those words, canonical."""
+        return {
+            self._phrase(phrase): role
+            for role, phrases in self.roles.markers.items()
+            for phrase in phrases
+        }
+
+    def _phrase(self, phrase: str) -> tuple[str, ...]:
+        return tuple(self.canonical(word) for word in folded_words(phrase))
+
+    @cached_property
+    def attaching(self) -> frozenset[tuple[str, ...]]:
+        """Return phrases of place that leave the role open, as canonical words."""
+        return frozenset(map(self._phrase, self.roles.attaching))
+
+    @cached_property
+    def filling(self) -> frozenset[str]:
+        """Return words between a marker and its name, canonical."""
+        return self._canonical_set(self.roles.filling)
+
+    @cached_property
+    def joining(self) -> frozenset[str]:
+        """Return words that join the names of a list, canonical."""
+        return self._canonical_set(self.roles.joining)
+
+
+@cache
+def word_tables() -> WordTables:
+    """Return the project's tables, read once.
+
+    Raises:
+        ParameterError: A table is missing or broken.
+    """
+    return WordTables(
+        abbreviations=document_of(TABLES / "abbreviations.yaml", _Abbreviations),
+        no_names=document_of(TABLES / "no_names.yaml", _NoNames),
+        common_words=document_of(TABLES / "common_words.yaml", dict[str, str]),
+        roles=document_of(TABLES / "roles.yaml", _Roles),
+    )
