@@ -134,17 +134,6 @@ def test_another_attempt_samples_anew_and_the_same_attempt_does_not(engine):
     assert first == third != second
 
 
-def test_long_prompts_that_arrive_together_keep_their_own_random_numbers(engine):
-    """Together they hold more tokens than vLLM reads in one step."""
-    requests = [
-        request_to(engine._settings, f"{n}", prompt=f"Trip {n}: {'road ' * 700}", temperature=1.0)
-        for n in range(8)
-    ]
-    together = answered(engine, requests)  # first, or the cache of prompts would spare the reading
-    assert sum(answer.prompt_tokens or 0 for answer in together.values()) > 4096
-    assert answered(windowed(engine, 1), requests) == together
-
-
 def test_a_prompt_that_is_too_long_costs_itself_alone(engine):
     requests = requests_to(engine._settings, 10)
     requests.insert(3, request_to(engine._settings, "long", prompt=TOO_LONG))
