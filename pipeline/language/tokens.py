@@ -16,8 +16,8 @@ from pipeline.language.requests import Message, Request
 
 # Prompts that a tokenizer reads in full; the rest are scaled by their characters.
 MOST_TOKENIZED = 400
-# Characters of a token where no tokenizer is at hand: English with JSON.
-CHARACTERS_PER_TOKEN = 4.0
+# Characters of a token where no tokenizer is at hand: rules in English, records in JSON, names.
+CHARACTERS_PER_TOKEN = 3.5
 _S = TypeVar("_S")
 
 

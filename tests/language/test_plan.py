@@ -151,8 +151,8 @@ def test_tokens_are_an_estimate_by_characters_where_no_tokenizer_is_at_hand(proj
     characters = sum(
         len(message.content) for item in IDS[1:] for message in requests[item].messages
     )
-    assert annotate.prompt_tokens == round(characters / 4)
-    assert annotate.prompt_tokens_from == "estimate: 4 characters a token"
+    assert annotate.prompt_tokens == round(characters / 3.5)
+    assert annotate.prompt_tokens_from == "estimate: 3.5 characters a token"
 
 
 def test_a_local_models_own_tokenizer_counts_the_tokens(project, tiny_llama):
