@@ -236,3 +236,22 @@ def test_roads_open_in_geopandas_as_longitude_latitude(tmp_path):
     opened = geopandas.read_parquet(file)
     assert opened.crs == "OGC:CRS84"
     assert opened.geometry[0].equals(line)
+
+
+# ---- stages that ask a model ---------------------------------------------------------------------
+
+
+def test_rows_are_counted_over_all_shards_without_reading_them(tmp_path):
+    write_input(tmp_path)
+    folder = tmp_path / "data/toy/matched"
+    (folder / "part-00001.parquet").write_bytes((folder / "part-00000.parquet").read_bytes())
+    assert StageIO(COMPRESS, city="toy", root=tmp_path).rows("matched") == 2
+
+
+def test_only_a_stage_that_asks_a_model_is_told_where_the_ledger_lies(tmp_path):
+    asking = COMPRESS._replace(asks=True)
+    io = StageIO(asking, city="toy", root=tmp_path, ledger=tmp_path / "store")
+    assert io.ledger_folder == tmp_path / "store"
+    other = StageIO(COMPRESS, city="toy", root=tmp_path, ledger=tmp_path / "store")
+    with pytest.raises(ContractError, match="stage compress: wants the response ledger"):
+        _ = other.ledger_folder

@@ -7,6 +7,7 @@ import subprocess
 import msgspec
 import pytest
 
+from pipeline import __main__ as command_line
 from pipeline.errors import ParameterError, PromptError, SourceError
 from pipeline.language.engines.settings import VllmSettings
 from pipeline.language.ledger import Ledger, Run
@@ -308,3 +309,13 @@ def test_plans_are_printed_as_json(project, capsys):
     assert annotate["model"] == {"engine": "vllm", "model": "toy", "revision": "1"}
     assert annotate["seconds"] is None
     assert narrate["change"]["prompts_differ"] == 0
+
+
+def test_the_commands_print_what_they_find_in_the_current_folder(project, monkeypatch, capsys):
+    monkeypatch.chdir(project.root)
+    assert command_line.main(["plan", "toy", "--diffs", "0"]) == 0
+    assert "annotate toy · vllm toy 1\n  4 requests: 0 reused, 4 new" in capsys.readouterr().out
+    assert command_line.main(["seed", "toy", "-n", "0"]) == 1
+    assert capsys.readouterr().err == "error: -n: expected 1 or more trips, found 0\n"
+    assert command_line.main(["run", "annotate", "toy", "--replay"]) == 1
+    assert "found 4 of 4 missing" in capsys.readouterr().err
