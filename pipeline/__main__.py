@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from pipeline.errors import PipelineError, SourceError
 from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
+from pipeline.review import parser as review_parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ typical use:
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
   python -m pipeline plan                      what a run would ask of a model, and what changed
   python -m pipeline ledger stats              which answers of models are kept
+  python -m pipeline review export porto --raters H1,H2   a page for people to score texts on
 """
 
 # The disk is full, the quota or the largest file size reached, or the place is not ours to write.
@@ -99,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_ledger,
         _add_plan,
         _add_seed,
+        _add_review,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -363,6 +366,19 @@ def _add_ledger(commands: "_Commands[argparse.ArgumentParser]") -> None:
     )
     ledger_parser.add_actions(parser)
     parser.set_defaults(command=ledger_parser.run)
+
+
+def _add_review(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "review",
+        help="let people score texts on a page, and bring their scores in",
+        description="People score what quality control let pass, by the rubric models judge by, on"
+        " a page with the map of each trip. The stage `agree` compares their scores.",
+        epilog=review_parser.EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    review_parser.add_actions(parser)
+    parser.set_defaults(command=review_parser.run)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,7 @@ function moveBy(dx, dy) {
 
 let waiting = false;
 function refresh() {
-  if (waiting) return;
+  if (waiting || !trip) return;
   waiting = true;
   requestAnimationFrame(() => { waiting = false; redraw(); });
 }
@@ -182,6 +182,6 @@ function startMap() {
     view.width = frame.width;
     view.height = frame.height;
     if (view.sized) refresh();
-    else { view.sized = true; fitWhole(); }
+    else { view.sized = true; if (trip) fitWhole(); }
   }).observe(svg);
 }

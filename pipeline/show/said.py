@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pipeline.records import Intents, Target
 from pipeline.show.life import Said
 
-_LABELS = {
+LABELS = {
     "instruction_literal": "literal",
     "instruction_concise": "concise",
     "instruction_chatty": "chatty",
@@ -26,7 +26,7 @@ def said_rows(said: Said) -> Iterator[tuple[str, str]]:
     yield from _plan_rows(said.intents)
     if said.texts is None:
         return
-    for field, label in _LABELS.items():
+    for field, label in LABELS.items():
         yield label, getattr(said.texts, field)
     if said.provenance is not None:
         source = said.provenance

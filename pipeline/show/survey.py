@@ -78,15 +78,19 @@ def _anchors(tables: CityTables, life: TripLife) -> Floats:
 
     Points that cleaning dropped do not count: a spike in the ocean must not widen the map.
     """
-    edges = sorted({edge for drive in life.drives for edge in drive.trip.edge_ids})
-    ends = tables.scan("roads").filter(pl.col("edge_id").is_in(edges))
-    found = tables.collect(ends.select("u_lon", "u_lat", "v_lon", "v_lat"), "roads")
-    corners = found.to_numpy().reshape(-1, 2)
+    corners = corners_of(tables, {edge for one in life.drives for edge in one.trip.edge_ids})
     if len(corners) or life.raw is None:
         return corners
     points = np.column_stack((life.raw.lon, life.raw.lat)).reshape(-1, 2)
     kept = np.array([decision == KEPT for decision in life.raw.decisions], dtype=bool)
     return points[kept] if kept.any() else points
+
+
+def corners_of(tables: CityTables, edge_ids: set[str]) -> Floats:
+    """Return the (lon, lat) of both ends of segments, as rows; none for none."""
+    own = tables.scan("roads").filter(pl.col("edge_id").is_in(sorted(edge_ids)))
+    found = tables.collect(own.select("u_lon", "u_lat", "v_lon", "v_lat"), "roads")
+    return found.to_numpy().reshape(-1, 2)
 
 
 def box_around(anchors: Floats, margin_m: float) -> Box:

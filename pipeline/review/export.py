@@ -1,0 +1,140 @@
+"""What `python -m pipeline review export CITY` does: an assignment, and the page that goes with it.
+
+export(root, "helsinki", ExportWish(raters=["H1", "H2"], drawn=20, ...))
+->  data/reviews/helsinki/assignment.json, out/review-helsinki.html
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from pipeline.errors import ContractError, SourceError
+from pipeline.params import Parameters
+from pipeline.quality.ratings import item_hash
+from pipeline.quality.rubric import rubric
+from pipeline.records import CheckedTrip, JudgedTrip, MatchedTrip
+from pipeline.review.assignment import (
+    FILE,
+    Assignment,
+    assign,
+    assignment_text,
+    read_assignment,
+    reviews_folder,
+    withdrawn,
+)
+from pipeline.review.ground import SharedGround, survey
+from pipeline.review.page import ReviewItem, Setting, write_page
+from pipeline.review.sample import trips_of
+from pipeline.show.shards import CityTables, rows_where
+
+LARGE_PAGE_MB = 10.0
+
+
+class ExportWish(NamedTuple):
+    """What the user asked for.
+
+    Attributes:
+        raters: Codes of the raters.
+        overlap: Trips that all of them rate; None = all.
+        named: File with the ids of the trips; None = not given.
+        drawn: Trips to draw by hash; None = not given.
+        page: HTML file to write; None = out/review-<city>.html.
+        replace: Whether trips that were asked for before may be withdrawn.
+    """
+
+    raters: Sequence[str]
+    overlap: int | None
+    named: Path | None
+    drawn: int | None
+    page: Path | None
+    replace: bool
+
+
+def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
+    """Write the assignment and the page; yield what was done, as lines.
+
+    Raises:
+        ParameterError: Unknown city, or a rater's code is none.
+        SourceError: Trips are missing; or an assignment is there that asks for more, and `replace`
+            was not asked for.
+        ContractError: An artifact is of another version.
+    """
+    parameters = Parameters(root)
+    parameters.city(city)
+    setting = Setting(
+        name=parameters.config(city, "name", str),
+        time_zone=parameters.config(city, "time_zone", str),
+        rubric=rubric(),
+    )
+    tables = CityTables(root, city)
+    items = _items(tables, trips_of(tables, named=wish.named, drawn=wish.drawn))
+    assignment = assign(
+        city,
+        {item.trip.trip_id: item_hash(item.trip) for item in items},
+        raters=wish.raters,
+        overlap=wish.overlap,
+        rubric=setting.rubric,
+    )
+    folder = reviews_folder(root, city)
+    gone = _withdrawn(folder, assignment)
+    if gone and not wish.replace:
+        raise SourceError(
+            f"data/reviews/{city}/{FILE}: expected an assignment that asks for all it asked for"
+            f" before, found {len(gone)} less or with other texts ({', '.join(gone[:3])});"
+            " scores of these would count no more: export with --replace if that is meant"
+        )
+    page = wish.page or root / "out" / f"review-{city}.html"
+    write_page(page, assignment, items, _ground(tables, items), setting)
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = folder / f".{FILE}"
+    aside.write_text(assignment_text(assignment), encoding="utf-8")
+    aside.replace(folder / FILE)
+    yield from _told(assignment, page, root, gone)
+
+
+def _items(tables: CityTables, trips: list[CheckedTrip]) -> list[ReviewItem]:
+    own = pl.col("trip_id").is_in([trip.trip_id for trip in trips])
+    matched = {one.trip_id: one for one in rows_where(tables, "matched", own, MatchedTrip)}
+    judged = rows_where(tables, "judged", own, JudgedTrip)
+    missing = [trip.trip_id for trip in trips if trip.trip_id not in matched]
+    if missing:
+        raise ContractError(
+            f"data/{tables.city}/matched: expected the drive of {missing[0]}, found none"
+            f" ({len(missing)} such); rebuild with `{tables.maker_command('checked')}`"
+        )
+    return [
+        ReviewItem(trip, matched[trip.trip_id], [j for j in judged if j.trip_id == trip.trip_id])
+        for trip in trips
+    ]
+
+
+def _ground(tables: CityTables, items: Sequence[ReviewItem]) -> SharedGround:
+    spots = [
+        (mention.lon, mention.lat)
+        for item in items
+        for mention in item.trip.mentions
+        if mention.lon is not None and mention.lat is not None
+    ]
+    return survey(tables, [item.drive for item in items], spots)
+
+
+def _withdrawn(folder: Path, new: Assignment) -> list[str]:
+    return withdrawn(read_assignment(folder), new) if (folder / FILE).is_file() else []
+
+
+def _told(assignment: Assignment, page: Path, root: Path, gone: list[str]) -> Iterator[str]:
+    shown = page.relative_to(root) if page.is_relative_to(root) else page
+    megabytes = page.stat().st_size / 1e6
+    for share in assignment.raters:
+        yield f"{share.rater}: {len(share.trip_ids):,} trips"
+    if gone:
+        yield f"withdrawn or changed since the last export: {len(gone):,}"
+    if megabytes > LARGE_PAGE_MB:
+        yield f"the page is large ({megabytes:.0f} MB); fewer trips at a time load faster"
+    yield f"wrote data/reviews/{assignment.city}/{FILE} and {shown} ({megabytes:.1f} MB)"
+    yield (
+        "next: give each rater the page; bring back what they export with"
+        " `python -m pipeline review import FILE...`"
+    )

@@ -1,0 +1,135 @@
+"""Read what raters exported: ratings line by line, and what is wrong with the others.
+
+    read_files([Path("helsinki-H1.jsonl")], assignments)
+    ->  Incoming(lines=[Line("helsinki-H1.jsonl:1", "helsinki", Rating(...)), ...],
+                 outdated=[...], faults=["helsinki-H1.jsonl:7: score: 6 is greater than ...", ...])
+
+A line is outdated when it was scored by another version of the rubric, or on other texts; every
+other fault means that a file is not what the page exported.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from pipeline.errors import SourceError
+from pipeline.language.outcome import strict_json
+from pipeline.records import Rating
+from pipeline.review.assignment import Assignment
+from pipeline.schemas import describe_fault, fast_validator
+
+
+class Line(NamedTuple):
+    """One rating, where it stands (file:line), and the city it belongs to."""
+
+    place: str
+    city: str
+    rating: Rating
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str, str]:
+        """Return what may be scored once: by whom, which texts, by which words of the rubric."""
+        one = self.rating
+        scored = (one.rater, one.trip_id, one.item_hash)
+        return (self.city, *scored, one.page_version, one.criterion)
+
+    def agrees(self, other: "Line") -> bool:
+        """Tell whether another line says the same; looking on for longer changes nothing."""
+        one, two = self.rating, other.rating
+        return (one.score, one.comment) == (two.score, two.comment)
+
+
+class Incoming(NamedTuple):
+    """What files hold, line by line.
+
+    Attributes:
+        lines: Ratings that the assignments ask for.
+        outdated: Ratings of other texts or by another rubric, with the reason.
+        faults: What is wrong with all other lines, each with its place.
+    """
+
+    lines: list[Line]
+    outdated: list[tuple[Line, str]]
+    faults: list[str]
+
+
+def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Incoming:
+    """Read exported files.
+
+    Args:
+        files: Files as the page wrote them.
+        assignments: What was asked of whom, of every city.
+
+    Raises:
+        SourceError: A file is unreadable.
+    """
+    found = Incoming([], [], [])
+    for file in files:
+        for place, text in lines_of(file):
+            rating = rating_of(text)
+            if isinstance(rating, str):
+                found.faults.append(f"{place}: {rating}")
+                continue
+            home = _home(rating, assignments)
+            if isinstance(home, str):
+                found.faults.append(f"{place}: {home}")
+                continue
+            line, why = Line(place, home.city, rating), _outdated(rating, home)
+            if why:
+                found.outdated.append((line, why))
+            else:
+                found.lines.append(line)
+    return found
+
+
+def lines_of(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield "file:line" and text of each line that is not empty."""
+    try:
+        content = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SourceError(
+            f"{file}: expected a file of ratings as the page exports it, found {fault}; export it"
+            " again"
+        ) from fault
+    for number, text in enumerate(content.split("\n"), start=1):
+        if text.strip():
+            yield f"{file.name}:{number}", text
+
+
+def rating_of(text: str) -> Rating | str:
+    """Return the rating on a line, or what is wrong with it."""
+    try:
+        record = strict_json(text)
+    except (ValueError, RecursionError) as fault:
+        return f"expected JSON, found {fault}"
+    if not fast_validator("rating").is_valid(record):
+        return describe_fault("rating", record)
+    return msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
+
+
+def _home(rating: Rating, assignments: Sequence[Assignment]) -> Assignment | str:
+    """Return the assignment a rating answers, or why there is none."""
+    having = [one for one in assignments if rating.trip_id in one.hashes]
+    if not having:
+        cities = ", ".join(one.city for one in assignments)
+        return f"trip {rating.trip_id} stands in no assignment ({cities})"
+    same_texts = [one for one in having if one.hashes[rating.trip_id] == rating.item_hash]
+    home = (same_texts or having)[0]
+    if rating.rater not in {share.rater for share in home.raters}:
+        raters = ", ".join(share.rater for share in home.raters)
+        return f"{rating.rater} is no rater of {home.city}, which has {raters}"
+    if rating.trip_id not in home.share(rating.rater):
+        return f"trip {rating.trip_id} is not for {rating.rater} to rate"
+    return home
+
+
+def _outdated(rating: Rating, home: Assignment) -> str:
+    """Return why a rating counts no more; "" if it does."""
+    if rating.page_version != home.page_version:
+        version, now = rating.page_version, home.page_version
+        return f"scored by version {version} of the rubric, the assignment is by {now}"
+    if rating.item_hash != home.hashes[rating.trip_id]:
+        return f"the texts of trip {rating.trip_id} were others on that page"
+    return ""
