@@ -174,7 +174,7 @@ def _fits(phase: int, role: Role | None, last: int) -> bool:
 
 
 def _span(reading: Reading, one: Found) -> tuple[int, int]:
-    return reading.starts[one.first], reading.ends[one.end - 1]
+    return reading.starts[one.first], reading.end(one.end - 1)
 
 
 def _unknown(field: str, start: int, end: int, text: str) -> Mention:

@@ -10,6 +10,7 @@ what follows. Where neither tells, the words are `doubtful`: a verifier may judg
 Scripts without capitals show no unknown names; those the city has are found in them like any other.
 """
 
+from collections.abc import Set
 from typing import Literal, NamedTuple
 
 from pipeline.quality.evidence import Evidence
@@ -63,9 +64,7 @@ class NameFinder:
         """Keep the city's names and what tells a name from other words."""
         self._names = names
         self._types = tables.types
-        self._name_places = frozenset(
-            phrase[-1] for phrase in (*tables.markers, *tables.attaching)
-        )
+        self._name_places = tables.markers.root.keys() | tables.attaching.root.keys()
 
     def find(self, reading: Reading, evidence: Evidence) -> list[Found]:
         """Return what a text names, in the order of the text.
@@ -84,7 +83,7 @@ class NameFinder:
             if word[1] & CAPITAL
             and number not in covered
             and not word[1] & NO_NAME
-            and not (word[1] & COMMON and reading.begins_sentence(number))
+            and not (word[1] & COMMON and number in reading.begins)
         ]
         if not suspects:
             return known
@@ -116,14 +115,14 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
     for number, word in enumerate(words, first):
         flags = word[1]
         ordinary = ordinary and bool(flags & (COMMON | CONNECTOR | DIGIT | NO_NAME))
-        if flags & CASELESS or (flags & CAPITAL and not reading.begins_sentence(number)):
+        if flags & CASELESS or (flags & CAPITAL and number not in reading.begins):
             capital = True
     own = any(candidate.name in evidence.spots for candidate in match.candidates)
     if len(words) == 1 and words[0][1] & (NO_NAME | DIGIT):
         return own and bool(words[0][1] & DIGIT) and not words[0][0].isdigit()
     if capital:
         return True
-    begins = reading.begins_sentence(first) and bool(words[0][1] & CAPITAL)
+    begins = first in reading.begins and bool(words[0][1] & CAPITAL)
     if not ordinary and (begins or len(words) > 1):
         return True
     surface = reading.surface(first, match.end)
@@ -141,7 +140,7 @@ def _stands_alone(reading: Reading, end: int) -> bool:
     """Tell whether what ends before a word is followed by nothing that makes it a mere word."""
     if end == len(reading.words):
         return True
-    return bool(reading.breaks(end)) or reading.words[end].canonical in _AFTER_A_NAME
+    return bool(reading.breaks(end)) or reading.words[end][0] in _AFTER_A_NAME
 
 
 class _Unknown:
@@ -152,7 +151,7 @@ class _Unknown:
         reading: Reading,
         known: list[Found],
         types: dict[str, frozenset[str]],
-        name_places: frozenset[str],
+        name_places: Set[str],
     ) -> None:
         self._reading, self._types, self._name_places = reading, types, name_places
         self._owner = {
@@ -178,7 +177,7 @@ class _Unknown:
             and words[number][1] & FUNCTION
             and len(words[number][0]) > 1
             and number not in self._owner
-            and not self._reading.begins_sentence(number)
+            and number not in self._reading.begins
             for number in range(1, len(words))
         )
 
@@ -189,14 +188,14 @@ class _Unknown:
         flags = self._reading.words[number][1]
         if not flags & CAPITAL or flags & NO_NAME:
             return False
-        if flags & COMMON and (self._mere_style or self._reading.begins_sentence(number)):
+        if flags & COMMON and (self._mere_style or number in self._reading.begins):
             return False
         return not (flags & FUNCTION and not flags & CONNECTOR)
 
     def _joined(self, number: int) -> bool:
         """Tell whether a word stands right after the one before it, as within a name."""
         reading = self._reading
-        return not reading.breaks(number) and not reading.begins_sentence(number)
+        return not reading.breaks(number) and number not in reading.begins
 
     def _run_around(self, suspect: int) -> tuple[int, int]:
         words = self._reading.words
@@ -243,7 +242,7 @@ class _Unknown:
         owners = {
             self._owner[number].first for number in range(first, end) if number in self._owner
         }
-        if all(self._reading.ends[n] - self._reading.starts[n] == 1 for n in loose) and (
+        if all(len(words[n][0]) == 1 for n in loose) and (
             owners or len(loose) == 1
         ):
             return  # "point A", "Mikonkatu B"
@@ -291,14 +290,14 @@ class _Unknown:
 
     def _judge_single(self, first: int, end: int, number: int) -> None:
         reading, word = self._reading, self._reading.words[number]
-        if reading.begins_sentence(number):  # and no ordinary word, or it would be no suspect
-            surface = reading.text[reading.starts[number] : reading.ends[number]]
+        if number in reading.begins:  # and no ordinary word, or it would be no suspect
+            surface = reading.surface(number, number + 1)
             alone = end - first > 1 or _stands_alone(reading, end) or not surface.isascii()
             self._add(first, end, doubtful=not alone)
         elif not word[1] & COMMON:
             self._add(first, end, doubtful=False)
         elif not self._mere_style:
-            before = reading.words[number - 1].canonical
+            before = reading.words[number - 1][0]
             in_place = before in self._name_places and before not in _DETERMINERS
             self._add(first, end, doubtful=bool(word[1] & GENERIC) or not in_place)
 

@@ -2,7 +2,7 @@
 
     reading = Lexicon(tables, heads).read("Head to Café Ceuta by 4 AM.")
     reading.words[2]   ->  Word(canonical="cafe", flags=CAPITAL | COMMON | HEAD, code=...)
-    reading.starts[2]  ->  8
+    reading.starts[2]  ->  8,  reading.end(2)  ->  12
 
 What is known of a word does not depend on where it stands, so each different word of a city's texts
 is looked at once. All rules then work on words and on the flags of a whole text.
@@ -10,9 +10,11 @@ is looked at once. All rules then work on words and on the flags of a whole text
 
 import zlib
 from collections.abc import Collection, Mapping
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
-from pipeline.quality.folding import fold, words_in
+from pipeline.quality.folding import fold, split_words
 from pipeline.quality.tables import WordTables
 
 # What a word is; bits, so that the flags of a text are those of its words.
@@ -32,6 +34,8 @@ HINT = 1 << 11  # a claim, a label or a noun may begin with it
 # Between two words of one name; anything else ends the name unless the name holds it too.
 _SOFT = frozenset(" -'’.&/\u00a0`´‘•+@")
 _ENDS_SENTENCE = frozenset(".!?…:;\n\"“”«»(—>")
+# After these a capital is due though the sentence goes on: "From: A", "A > B".
+_GOES_ON = frozenset(":>(\"“«")
 # Different words remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
 
@@ -56,47 +60,41 @@ class Reading(NamedTuple):
     Attributes:
         text: As it stands.
         words: Its words in order.
-        starts: Where each begins, in characters.
-        ends: Where each ends.
+        gaps: What stands before each word, and after the last.
+        starts: Where each word begins, in characters.
         flags: Flags of all words together.
+        begins: Words at which a capital is due anyway: the first, those after a full stop or a
+            colon. The full stop of an abbreviation ("St. George", "John F. Kennedy") is none.
+        sentences: Those of them at which a sentence begins; after "From:" none does.
     """
 
     text: str
     words: list[Word]
+    gaps: list[str]
     starts: list[int]
-    ends: list[int]
     flags: int
+    begins: frozenset[int]
+    sentences: frozenset[int]
 
-    def between(self, word: int) -> str:
-        """Return what stands between a word and the one before it; before the first, all of it."""
-        return self.text[self.ends[word - 1] if word else 0 : self.starts[word]]
+    def end(self, word: int) -> int:
+        """Return where a word ends, in characters."""
+        return self.starts[word + 1] - len(self.gaps[word + 1])
 
     def surface(self, first: int, end: int) -> str:
         """Return the text from a word up to, not including, another."""
-        return self.text[self.starts[first] : self.ends[end - 1]]
-
-    def begins_sentence(self, word: int) -> bool:
-        """Tell whether a capital is due here anyway: at the start, after a full stop or a colon.
-
-        The full stop of an abbreviation ("St. George", "John F. Kennedy") ends no sentence.
-        """
-        if word == 0:
-            return True
-        gap = self.between(word)
-        if gap in {" ", "-", "'", "’", ", "}:
-            return False
-        if gap == ". " and self.words[word - 1].flags & ABBREVIATION:
-            return bool(self.words[word].flags & COMMON)
-        return not _ENDS_SENTENCE.isdisjoint(gap)
+        return self.text[self.starts[first] : self.end(end - 1)]
 
     def breaks(self, word: int) -> str:
         """Return the marks before a word that may not stand within a name: "," but not "-"."""
-        gap = self.between(word)
-        if gap == " ":
-            return ""
-        if gap == " - ":
-            return "-"
-        return "".join(mark for mark in gap if mark not in _SOFT)
+        gap = self.gaps[word]
+        return "" if gap == " " else _marks(gap)
+
+
+@lru_cache(maxsize=4096)
+def _marks(gap: str) -> str:
+    if gap == " - ":
+        return "-"
+    return "".join(mark for mark in gap if mark not in _SOFT)
 
 
 class Lexicon(dict[str, Word]):
@@ -146,15 +144,21 @@ class Lexicon(dict[str, Word]):
 
     def read(self, text: str) -> Reading:
         """Return a text's words; none for a text without."""
-        words: list[Word] = []
-        starts: list[int] = []
-        ends: list[int] = []
+        raw, gaps = split_words(text)
+        words = [self[word] for word in raw]
         flags = 0
-        for match in words_in(text).finditer(text):
-            start, end = match.span()
-            word = self[match.group()]
+        for word in words:
             flags |= word[1]
-            words.append(word)
-            starts.append(start)
-            ends.append(end)
-        return Reading(text, words, starts, ends, flags)
+        lengths = [len(part) for pair in zip(gaps, raw, strict=False) for part in pair]
+        ends = list(accumulate(lengths))
+        begins, sentences = {0}, {0}
+        for number, gap in enumerate(gaps):
+            if gap != " " and number and not _ENDS_SENTENCE.isdisjoint(gap) and number < len(words):
+                before = words[number - 1][1]
+                if gap == ". " and before & ABBREVIATION and not words[number][1] & COMMON:
+                    continue
+                begins.add(number)
+                if _GOES_ON.isdisjoint(gap):
+                    sentences.add(number)
+        starts = [*ends[::2], len(text)]
+        return Reading(text, words, gaps, starts, flags, frozenset(begins), frozenset(sentences))

@@ -16,14 +16,16 @@ from pipeline.quality.tables import Role, WordTables
 
 # Words looked at before a name.
 _WINDOW = 7
-_LONGEST_MARKER = 5
 # After "to X" these make X a stage of the way, not its end.
-_GOES_ON = frozenset({"first", "then", "before", "onto", "and"})
-# Marks after which a capital is due and the sentence still goes on.
-_GOES_WITH = frozenset(":>(\"“«")
+_GOES_ON = frozenset({"first", "then", "before", "onto"})
+# After "from X" these make X a stage of the way, not its start.
+_LEADS_ON = frozenset({"onto", "into", "through", "along"})
 _LAST = frozenset({"then", "finally", "last", "lastly", "to"})
-# Roles a comma or "then" hands on to the next name of a list.
+_TOWARD = frozenset({"to", "toward", "towards", "into"})
+_POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly"})
+# Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
 _LISTED = frozenset({"way", "avoid", "ends", "stay"})
+_SHARED = frozenset({"origin", "destination", "avoid"})
 
 
 class NameRole(NamedTuple):
@@ -32,6 +34,8 @@ class NameRole(NamedTuple):
     role: Role | None
     shared: bool = False
 
+
+_OPEN = NameRole(None)
 
 class RoleReader:
     """Reads the roles of names."""
@@ -51,118 +55,99 @@ class RoleReader:
             caption: Whether it tells a drive in order, where "to" is no end yet.
         """
         roles: list[NameRole] = []
+        end, role = -1, _OPEN
         for number, one in enumerate(found):
-            before = found[number - 1] if number else None
-            previous = roles[-1] if roles else NameRole(None)
-            role = self._role(reading, one, before, previous.role)
-            following = found[number + 1].first if number + 1 < len(found) else None
-            role = self._looked_on(reading, one, role, following)
-            if caption and role.role == "destination" and self._bare_to(reading, one):
-                role = NameRole(None)
+            role = self._role(reading, one.first, end, role[0], caption=caption)
+            end = one.end
+            if role[0] is not None and end < len(reading.words):
+                following = found[number + 1].first if number + 1 < len(found) else len(reading.words)
+                role = _looked_on(reading, end, role, following)
             roles.append(role)
-        if len(found) == 1 and roles[0].role is None and _is_all(reading, found[0]):
+        if len(found) == 1 and role[0] is None and _is_all(reading, found[0]):
             return [NameRole("destination")]
         return _one_end(roles)
 
     def _role(
-        self, reading: Reading, one: Found, before: Found | None, previous: Role | None
+        self, reading: Reading, first: int, before: int, previous: Role | None, *, caption: bool
     ) -> NameRole:
-        begin = before.end if before is not None else 0
-        first = max(begin, one.first - _WINDOW)
-        for number in range(one.first, first, -1):
-            if _new_sentence(reading, number):
-                first, begin = number, -1
+        """Return the role of the name that begins with a word.
+
+        Args:
+            reading: The text.
+            first: Number of its first word.
+            before: Number of the word after the name before; -1 for none.
+            previous: Role of that name.
+            caption: As in `roles`.
+        """
+        words, sentences = reading.words, reading.sentences
+        lowest = max(before, first - _WINDOW, 0)
+        here = first
+        while here > lowest and here not in sentences:
+            here -= 1
+        lowest = here
+        role = self._markers.before(words, first, lowest)
+        end, attached = first, False
+        while role is None and end > lowest:
+            length = self._attaching.before(words, end, lowest)
+            if length is not None:
+                attached = True
+                end -= length
+            elif words[end - 1][0] in self._filling:
+                end -= 1
+            else:
                 break
-        near = first == begin and before is not None and not _new_sentence(reading, first)
-        left = [word[0] for word in reading.words[first : one.first]]
-        found = self._marked(left)
-        if found is not None:
-            return NameRole(found)
-        bare, attached = self._bare(left)
-        found = self._marked(bare)
-        if found is not None:
-            return NameRole(found)
-        if bare or not near:
-            if not near or previous not in _LISTED or not self._joining.issuperset(bare):
-                return NameRole(None)
+            role = self._markers.before(words, end, lowest)
+        if role is not None:
+            if caption and role == "destination" and words[end - 1][0] in _TOWARD:
+                return _OPEN
+            return NameRole(role)
+        if lowest != before or before in sentences or previous is None:
+            return _OPEN
+        if end > lowest:
+            left = {word[0] for word in words[lowest:end]}
+            if previous not in _LISTED or not left <= self._joining:
+                return _OPEN
             # "Via A, then B": B may be the end that the way leads to.
-            ends = previous == "way" and not _LAST.isdisjoint(bare)
+            ends = previous == "way" and not _LAST.isdisjoint(left)
             return NameRole("stop" if ends else previous)
         if attached:
-            shares = previous in {"origin", "destination", "avoid"} and "," not in (
-                reading.between(begin)
-            )
-            return NameRole(previous if shares else None, shared=shares)
-        return NameRole(previous if previous in _LISTED else None)
+            shares = previous in _SHARED and "," not in reading.gaps[before]
+            return NameRole(previous, shared=True) if shares else _OPEN
+        return NameRole(previous) if previous in _LISTED else _OPEN
 
-    def _marked(self, left: list[str]) -> Role | None:
-        """Return the role that the words just before a name give it."""
-        for length in range(min(_LONGEST_MARKER, len(left)), 0, -1):
-            role = self._markers.get(tuple(left[-length:]))
-            if role is not None:
-                return role
-        return None
 
-    def _bare(self, left: list[str]) -> tuple[list[str], bool]:
-        """Take words off the end that say nothing of the role; tell whether one was of place."""
-        bare, attached = list(left), False
-        while bare:
-            for length in range(min(4, len(bare)), 0, -1):
-                if tuple(bare[-length:]) in self._attaching:
-                    bare, attached = bare[:-length], True
-                    break
-            else:
-                if bare[-1] not in self._filling or self._marked(bare) is not None:
-                    break
-                bare = bare[:-1]
-                continue
-            if self._marked(bare) is not None:
-                break
-        return bare, attached
+def _looked_on(reading: Reading, end: int, role: NameRole, following: int) -> NameRole:
+    """Look at the words after a name, which may take its role back.
 
-    def _looked_on(
-        self, reading: Reading, one: Found, role: NameRole, following: int | None
-    ) -> NameRole:
-        """Look at the words after a name, which may take a role back."""
-        words = reading.words[one.end : one.end + 2]
-        if not words or (one.end < len(reading.words) and reading.begins_sentence(one.end)):
-            return role
-        after = words[0][0]
-        if after == "behind":
-            return NameRole("origin")
-        if role.shared:
-            return role
-        is_next = following is not None and following - one.end <= 3
-        if role.role == "destination" and (
-            after == "first" or (after in _GOES_ON and is_next and after != "and")
-        ):
-            return NameRole(None)
-        if role.role == "origin" and after in {"onto", "into", "through", "along"} and is_next:
-            return NameRole(None)
+    Args:
+        reading: The text.
+        end: Number of the word after the name.
+        role: What the words before it say.
+        following: Number of the first word of the next name.
+    """
+    after = reading.words[end][0]
+    if end in reading.sentences:
         return role
-
-    def _bare_to(self, reading: Reading, one: Found) -> bool:
-        left = [word[0] for word in reading.words[max(0, one.first - 3) : one.first]]
-        bare, _ = self._bare(left)
-        return bool(bare) and bare[-1] in {"to", "toward", "towards", "into"}
-
-
-def _new_sentence(reading: Reading, number: int) -> bool:
-    """Tell whether a word begins a sentence; after "From:" and an opening bracket it does not."""
-    return number > 0 and reading.begins_sentence(number) and not _GOES_WITH.intersection(
-        reading.between(number)
-    )
+    if after == "behind":
+        return NameRole("origin")
+    if role.shared:
+        return role
+    is_next = following - end <= 3
+    if role.role == "destination" and (after == "first" or (after in _GOES_ON and is_next)):
+        return _OPEN
+    if role.role == "origin" and after in _LEADS_ON and is_next:
+        return _OPEN
+    return role
 
 
 def _is_all(reading: Reading, one: Found) -> bool:
     """Tell whether a name is a whole sentence, but for a word of courtesy: "Mikonkatu, please."."""
-    if not reading.begins_sentence(one.first):
-        return False
     end = one.end
-    polite = {"please", "pls", "thanks", "now", "asap", "quick", "quickly"}
-    if end < len(reading.words) and reading.words[end][0] in polite:
+    if one.first not in reading.begins:
+        return False
+    if end < len(reading.words) and reading.words[end][0] in _POLITE:
         end += 1
-    return end == len(reading.words) or reading.begins_sentence(end)
+    return end == len(reading.words) or end in reading.begins
 
 
 def _one_end(roles: list[NameRole]) -> list[NameRole]:
