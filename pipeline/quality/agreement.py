@@ -9,6 +9,8 @@ Scores are whole numbers from 1 to 5. Every measure takes one table of counts or
 that a bootstrap is one call; where a measure is not defined it is NaN. Paper: A.3.5, Table 14.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -81,13 +83,16 @@ class ScoreTable:
         found = self._weighted(pairs, counts)
         return found.reshape(*found.shape[:-1], LEVELS, LEVELS)
 
-    def coincidences(self, counts: Counts | None = None) -> Floats:
-        """Return Krippendorff's coincidences of all raters: 5 x 5, symmetric.
+    def coincidences(
+        self, counts: Counts | None = None, *, raters: Sequence[int] | None = None
+    ) -> Floats:
+        """Return Krippendorff's coincidences of some raters, or of all: 5 x 5, symmetric.
 
         An item with m scores gives m (m - 1) ordered pairs, each weighing 1 / (m - 1); an item with
         fewer than two gives none.
         """
-        given = np.stack([(self._patterns == level + 1).sum(axis=1) for level in _LEVEL], axis=-1)
+        rows = self._patterns if raters is None else self._patterns[:, list(raters)]
+        given = np.stack([(rows == level + 1).sum(axis=1) for level in _LEVEL], axis=-1)
         scores = given.sum(axis=1)
         pairs = given[:, :, None] * given[:, None, :] - given[:, :, None] * np.eye(LEVELS)
         weight = np.where(scores > 1, 1 / np.maximum(scores - 1, 1), 0.0)

@@ -57,6 +57,12 @@ def review_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.jsonl"))
 
 
+def rated_trips(folder: Path) -> set[str]:
+    """Return the ids of the trips that a city's ratings speak of, whether they count or not."""
+    found = (_rating_of(text) for file in review_files(folder) for _, text in _lines_of(file))
+    return {rating.trip_id for rating in found if isinstance(rating, Rating)}
+
+
 def read_ratings(
     folder: Path, *, stage: str, hashes: Mapping[str, str], page_version: str
 ) -> Ratings:

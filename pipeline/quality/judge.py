@@ -1,0 +1,85 @@
+"""Have every checked trip judged by the primary judge: ten scores from 1 to 5, with the reasons.
+
+    checked trip 1626278 with its seven texts
+    ->  judged: Scores(instructions_correctness=4, ..., caption_objectivity=5), three rationales,
+        the judge's model, revision and prompt
+        or the same without scores: status `malformed`, no answer in 3 attempts: no JSON
+
+No trip is refused here: what follows from the scores is the next stage's. Paper: 3.3, A.3.5.
+"""
+
+import sys
+from collections import Counter
+from typing import Annotated, Any
+
+import polars as pl
+from msgspec import Meta
+
+from pipeline.keys import Seed, Text
+from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for
+from pipeline.quality.kinship import Kinship, Writer, writers_of
+from pipeline.quality.rubric import SCORES
+from pipeline.store import StageIO
+
+# Family of models by a word of their name, in lower case.
+Families = dict[Annotated[str, Meta(pattern="^[a-z0-9._-]+$")], Text]
+
+
+def run(io: StageIO, *, seed: Seed, families: Families, judge: JudgeSettings, city: str) -> None:
+    """Judge every checked trip of a city."""
+    primary = judge_for(judge, seed=seed)
+    kinship = kinship_of(primary.id, io, families)
+    tell(kinship)
+    tally = JudgingTally()
+    parts = primary.verdicts(
+        lambda: io.shards("checked"),
+        total=io.rows("checked"),
+        desc=f"judge {city}",
+        io=io,
+        tally=tally,
+    )
+    with io.open_shards("judged") as judged, io.open_shards("judge_responses") as responses:
+        for part in parts:
+            judged.write(part.verdicts)
+            responses.write(part.responses)
+    figures = judge_figures(primary.id, kinship, tally)
+    io.write_json("judge_metrics", {"city": city, **figures})
+    scores_plot([figures]).write_csv(io.path("judge_scores_plot"))
+
+
+def kinship_of(judge: JudgeId, io: StageIO, families: Families) -> Kinship:
+    """Return how a judge is related to those who wrote a city's checked texts."""
+    trips: Counter[tuple[str, str]] = Counter()
+    for frame in io.shards("checked"):
+        for writer in writers_of(frame["provenance"]):
+            trips[writer.engine, writer.model] += writer.trips
+    writers = [Writer(*who, count) for who, count in sorted(trips.items())]
+    return Kinship(engine=judge.engine, model=judge.model, writers=writers, families=families)
+
+
+def tell(kinship: Kinship) -> None:
+    """Print the warning, if there is one, before anything is asked."""
+    warning = kinship.warning()
+    if warning:
+        print(warning, file=sys.stderr)
+
+
+def judge_figures(judge: JudgeId, kinship: Kinship, tally: JudgingTally) -> dict[str, Any]:
+    """Return what metrics say of one judge."""
+    return {**judge._asdict(), **kinship.figures(), **tally.figures()}
+
+
+def scores_plot(judges: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return how often each judge gave each score: criterion, rater, score, share.
+
+    Args:
+        judges: As `judge_figures` gives them; shares are of the scored trips, null without any.
+    """
+    rows = [
+        (one["criterion"], judge["model"], score, count / one["scored"] if one["scored"] else None)
+        for judge in judges
+        for one in judge["criteria"]
+        for score, count in zip(SCORES, one["histogram"], strict=True)
+    ]
+    columns = {"criterion": pl.String, "rater": pl.String, "score": pl.Int64, "share": pl.Float64}
+    return pl.DataFrame(rows, schema=columns, orient="row").with_columns(pl.col("share").round(4))

@@ -1,0 +1,292 @@
+"""Have trips judged by one judge: the rules, or a model that is asked once a trip.
+
+    judge = judge_for(settings, seed=7)
+    judge.id              ->  JudgeId("vllm", "Qwen/Qwen3.5-27B", "b5c939d", "3f3f...")
+    for part in judge.verdicts(frames, total=651, desc="judge monaco", io=io, tally=tally):
+        part.verdicts     ->  rows of `judged_trip`, one a trip, in the order of the frame
+        part.responses    ->  rows of `response`; none for the rules
+
+A model's answer that is none (prose, cut off, refused) leaves the trip unscored, with the reason:
+it is no low score. What the ledger holds is not asked again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Protocol
+
+import msgspec
+import polars as pl
+from msgspec import Meta
+
+from pipeline.language.annotation_report import AskingTally
+from pipeline.language.asked import ask_all
+from pipeline.language.asking import results
+from pipeline.language.engines.settings import (
+    EngineSettings,
+    ExecutorSettings,
+    OpenAISettings,
+    RecordedSettings,
+    VllmSettings,
+    model_id,
+)
+from pipeline.language.ledger import Ledger
+from pipeline.language.outcome import first_ok, responses_frame
+from pipeline.language.prompts import PROMPTS
+from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.quality.judge_prompt import TASK, JudgePrompt, shown_order, verdict_of
+from pipeline.quality.judge_rules import RulesJudge
+from pipeline.quality.rubric import CRITERIA, SCORES
+from pipeline.records import CheckedTrip, JudgedTrip, Rationales, Scores
+from pipeline.schemas import arrow_schema
+from pipeline.store import StageIO
+
+RULES = "rules"
+# Trips in memory as records at a time.
+_TRIPS_AT_A_TIME = 512
+_UNSCORED = Scores(*(None for _ in CRITERIA))
+_SILENT = Rationales("", "", "")
+
+# Gives the tables of checked trips anew, in the same order.
+Frames = Callable[[], Iterator[pl.DataFrame]]
+
+
+class RulesSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=RULES
+):
+    """No model: scores from the evidence of quality control, always labelled `rules`."""
+
+
+JudgeEngine = RulesSettings | VllmSettings | OpenAISettings | RecordedSettings
+
+
+class JudgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `judge` of params.yaml, and each judge of section `rejudge`.
+
+    Attributes:
+        engine: Which model judges, and how it is reached; or the rules.
+        executor: Who runs it.
+        sampling: How it samples.
+        attempts: Most attempts of one request; a later one samples with another seed.
+        most_failed_share: Largest share of trips without a verdict that is borne.
+    """
+
+    engine: JudgeEngine
+    executor: ExecutorSettings
+    sampling: Sampling
+    attempts: Annotated[int, Meta(ge=1, le=20)]
+    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
+
+
+class JudgeId(NamedTuple):
+    """Who judges; `prompt_hash` is null for the rules, which read no prompt."""
+
+    engine: str
+    model: str
+    revision: str
+    prompt_hash: str | None
+
+
+class Judged(NamedTuple):
+    """The verdicts on the trips of one frame, and every attempt made for them."""
+
+    verdicts: pl.DataFrame
+    responses: pl.DataFrame
+
+
+class JudgingTally:
+    """Counts over the verdicts of one judge."""
+
+    def __init__(self) -> None:
+        self.asked = AskingTally()
+        self.trips = 0
+        self._unscored: Counter[str] = Counter()
+        self._scores: dict[str, Counter[int | None]] = {code: Counter() for code in CRITERIA}
+
+    def add(self, verdict: JudgedTrip) -> None:
+        """Count one verdict."""
+        self.trips += 1
+        if verdict.status != "ok":
+            self._unscored[verdict.status] += 1
+        for code, counts in self._scores.items():
+            counts[getattr(verdict.scores, code)] += 1
+
+    def figures(self) -> dict[str, Any]:
+        """Return the counts; a mean without scores is null."""
+        return {
+            "trips": self.trips,
+            "without_verdict": sum(self._unscored.values()),
+            "without_verdict_by_status": dict(sorted(self._unscored.items())),
+            "asked": self.asked.figures(),
+            "criteria": [_criterion(code, self._scores[code]) for code in CRITERIA],
+        }
+
+
+class Judge(Protocol):
+    """Someone who judges trips."""
+
+    @property
+    def id(self) -> JudgeId:
+        """Return who it is; no model is loaded for it."""
+
+    def verdicts(
+        self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
+    ) -> Iterator[Judged]:
+        """Yield the verdicts on the trips of each frame.
+
+        Args:
+            frames: Rows of `checked_trip`.
+            total: How many there are.
+            desc: What is being done, such as `judge monaco`.
+            io: The stage's doors, for the ledger.
+            tally: Counts what comes.
+
+        Raises:
+            ModelError: The model cannot answer, too many requests failed, or, when replaying,
+                answers are missing.
+        """
+        ...
+
+
+def judge_for(settings: JudgeSettings, *, seed: int) -> Judge:
+    """Return the judge of these settings.
+
+    Args:
+        settings: Section `judge`, or a judge of section `rejudge`.
+        seed: The data set's seed; the order of the texts in a prompt comes from it.
+
+    Raises:
+        PromptError: A file of the prompt is missing or broken.
+        ParameterError: The rubric, the vocabulary, the rules' table or a chat template is.
+    """
+    if isinstance(settings.engine, RulesSettings):
+        return RulesPanel()
+    asked = _Asked(
+        settings.engine, settings.executor, settings.attempts, settings.most_failed_share
+    )
+    return ModelPanel(PROMPTS, asked, settings.sampling, seed)
+
+
+class RulesPanel:
+    """The rules as a judge."""
+
+    def __init__(self) -> None:
+        self._rules = RulesJudge()
+        self.id = JudgeId(RULES, RULES, self._rules.revision, None)
+
+    def verdicts(
+        self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
+    ) -> Iterator[Judged]:
+        """Yield verdicts, as `Judge.verdicts` says; nobody is asked."""
+        del total, desc, io
+        for frame in frames():
+            verdicts = [self._verdict(trip) for trip in trips_in(frame)]
+            for verdict in verdicts:
+                tally.add(verdict)
+            yield Judged(verdicts_frame(verdicts), responses_frame([]))
+
+    def _verdict(self, trip: CheckedTrip) -> JudgedTrip:
+        scores, rationales = self._rules.verdict(trip)
+        return JudgedTrip(
+            trip_id=trip.trip_id,
+            **self.id._asdict(),
+            shown=[],
+            scores=scores,
+            rationales=rationales,
+            status="ok",
+            reason="",
+            attempts=0,
+            response_key=None,
+        )
+
+
+class _Asked(NamedTuple):
+    """Which model is asked, as the driver wants to know it."""
+
+    engine: EngineSettings
+    executor: ExecutorSettings
+    attempts: int
+    most_failed_share: float
+
+
+class ModelPanel:
+    """A model as a judge: makes the request for a trip, and a verdict of its answer."""
+
+    def __init__(self, prompts: Path, asked: _Asked, sampling: Sampling, seed: int) -> None:
+        """Read the prompt files."""
+        self._prompt, self._asked, self._seed = JudgePrompt(prompts), asked, seed
+        self._model, self._sampling = model_id(asked.engine), sampling
+        self.id = JudgeId(
+            self._model.engine, self._model.model, self._model.revision, self._prompt.hash
+        )
+
+    def verdicts(
+        self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
+    ) -> Iterator[Judged]:
+        """Yield verdicts, as `Judge.verdicts` says, once all trips have been asked about."""
+
+        def requests() -> Iterator[Request]:
+            return (self.request(trip) for frame in frames() for trip in trips_in(frame))
+
+        with Ledger(io.ledger_folder) as ledger:
+            ask_all(requests, total=total, ledger=ledger, settings=self._asked, desc=desc,
+                    replay=io.replay)  # fmt: skip
+            for frame in frames():
+                verdicts: list[JudgedTrip] = []
+                every: list[Answer] = []
+                for request, attempts in results(map(self.request, trips_in(frame)), ledger):
+                    verdicts.append(self._verdict(request, attempts))
+                    tally.asked.add(attempts, first_ok(attempts), shared=False)
+                    tally.add(verdicts[-1])
+                    every += attempts
+                yield Judged(verdicts_frame(verdicts), responses_frame(every))
+
+    def request(self, trip: CheckedTrip) -> Request:
+        """Return the request for a verdict on a trip."""
+        messages = self._prompt.messages(trip, shown_order(self._seed, trip.trip_id))
+        schema, model, sampling = self._prompt.schema, self._model, self._sampling
+        key = request_key(
+            task=TASK, messages=messages, schema=schema, model=model, sampling=sampling
+        )
+        return Request(trip.trip_id, TASK, messages, schema, model, sampling, None, key)
+
+    def _verdict(self, request: Request, attempts: Sequence[Answer]) -> JudgedTrip:
+        answer, last = first_ok(attempts), attempts[-1]
+        scores, rationales = verdict_of(answer) if answer else (_UNSCORED, _SILENT)
+        return JudgedTrip(
+            trip_id=request.item_id,
+            **self.id._asdict(),
+            shown=shown_order(self._seed, request.item_id),
+            scores=scores,
+            rationales=rationales,
+            status="ok" if answer else last.status,
+            reason="" if answer else f"no answer in {len(attempts)} attempts: {last.reason}",
+            attempts=len(attempts),
+            response_key=request.key,
+        )
+
+
+def trips_in(frame: pl.DataFrame) -> Iterator[CheckedTrip]:
+    """Yield the trips of a table of checked trips."""
+    decoder = msgspec.json.Decoder(CheckedTrip)
+    for part in frame.iter_slices(_TRIPS_AT_A_TIME):
+        # By way of JSON: twice as fast as by Python's own values.
+        yield from decoder.decode_lines(part.write_ndjson())
+
+
+def verdicts_frame(verdicts: Sequence[JudgedTrip]) -> pl.DataFrame:
+    """Return verdicts as rows of the schema `judged_trip`, in the order given."""
+    schema = pl.Schema(arrow_schema("judged_trip"))
+    return pl.DataFrame(msgspec.to_builtins(verdicts), schema=schema)
+
+
+def _criterion(code: str, counts: Counter[int | None]) -> dict[str, Any]:
+    scored = sum(counts[score] for score in SCORES)
+    total = sum(counts[score] * score for score in SCORES)
+    return {
+        "criterion": code,
+        "scored": scored,
+        "unscored": counts[None],
+        "mean": round(total / scored, 4) if scored else None,
+        "histogram": [counts[score] for score in SCORES],
+    }

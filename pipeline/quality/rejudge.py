@@ -1,0 +1,83 @@
+"""Have the sampled trips judged by other judges, by the same rubric and the same prompt.
+
+    sampled trip 1626278 (why: sample, people), judges G and P
+    ->  rejudged: one verdict of G and one of P, rows like those of `judged`
+
+What they say is measured by the stage `agree`; it moves no cut. Without other judges the tables are
+there and empty. Paper: 3.3 (2,000 trips by two more models).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from pipeline.errors import ParameterError
+from pipeline.keys import Seed
+from pipeline.language.outcome import responses_frame
+from pipeline.quality.judge import Families, judge_figures, kinship_of, tell
+from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for, verdicts_frame
+from pipeline.store import StageIO
+
+
+class RejudgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `rejudge` of params.yaml.
+
+    Attributes:
+        judges: Who judges the sampled trips too; none is fine.
+    """
+
+    judges: list[JudgeSettings]
+
+
+def run(
+    io: StageIO,
+    *,
+    seed: Seed,
+    families: Families,
+    judge: JudgeSettings,
+    rejudge: RejudgeSettings,
+    city: str,
+) -> None:
+    """Have a city's sampled trips judged by every other judge."""
+    primary = judge_for(judge, seed=seed)
+    others = [judge_for(settings, seed=seed) for settings in rejudge.judges]
+    check_names([primary.id, *(one.id for one in others)])
+    trips = io.read("sampled").select("trip_id")
+    frames = [frame.join(trips, on="trip_id", how="semi", maintain_order="left")
+              for frame in io.shards("checked")]  # fmt: skip
+    verdicts, responses = [verdicts_frame([])], [responses_frame([])]
+    figures: list[dict[str, Any]] = []
+    for other in others:
+        kinship, tally = kinship_of(other.id, io, families), JudgingTally()
+        tell(kinship)
+        parts = other.verdicts(
+            lambda: iter(frames),
+            total=trips.height,
+            desc=f"rejudge {city} {other.id.model}",
+            io=io,
+            tally=tally,
+        )
+        for part in parts:
+            verdicts.append(part.verdicts)
+            responses.append(part.responses)
+        figures.append(judge_figures(other.id, kinship, tally))
+    io.write("rejudged", pl.concat(verdicts))
+    io.write("rejudge_responses", pl.concat(responses))
+    io.write_json("rejudge_metrics", {"city": city, "trips": trips.height, "judges": figures})
+
+
+def check_names(judges: Sequence[JudgeId]) -> None:
+    """Refuse two judges of one name, which no table could tell apart.
+
+    Raises:
+        ParameterError: Two judges have the same model.
+    """
+    names = [judge.model for judge in judges]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(
+                "params.yaml: rejudge.judges: expected models that differ from each other and from"
+                f" the one of `judge`, found {name!r} twice; remove one of them"
+            )
