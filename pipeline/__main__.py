@@ -118,7 +118,12 @@ def _add_run(commands: "_Commands[argparse.ArgumentParser]") -> None:
         " runs it only when something it depends on has changed, and what comes before it.",
     )
     parser.add_argument("stage", metavar="STAGE", help="a row of `python -m pipeline stages`")
-    parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.add_argument(
+        "city",
+        metavar="CITY",
+        nargs="?",
+        help="a key under `cities:` in params.yaml; left out for a stage of all cities (publish)",
+    )
     parser.add_argument(
         "--replay",
         action="store_true",

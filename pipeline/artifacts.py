@@ -16,7 +16,8 @@ class Artifact(NamedTuple):
 
     `table` is one Parquet file, `shards` a folder of Parquet files that are joined by id, `json`
     one JSON record; `file` and `folder` hold bytes in somebody else's format and have no schema.
-    A `metric` or a `plot` is small and lies in git; all else lies in DVC's cache.
+    A `metric`, a `plot` or a `note` is small and lies in git; all else lies in DVC's cache. Paths
+    start at data/<city>/, those of scope `project` at data/; `{city}` in them is filled in.
     """
 
     name: str
@@ -25,7 +26,15 @@ class Artifact(NamedTuple):
     schema: str | None
     unit: str
     key: str
-    kind: Literal["data", "metric", "plot"] = "data"
+    kind: Literal["data", "metric", "plot", "note"] = "data"
+    scope: Literal["city", "project"] = "city"
+
+    @property
+    def place(self) -> str:
+        """Return its path from the project's root, with `{city}` and `{traces}` to fill in."""
+        if self.path == "{traces}":
+            return self.path
+        return f"data/{self.path}" if self.scope == "project" else f"data/{{city}}/{self.path}"
 
 
 def _index(rows: Iterable[Artifact]) -> dict[str, Artifact]:
@@ -272,16 +281,16 @@ ARTIFACTS = _index(
 )
 
 
-def artifact_path(artifact: Artifact, *, root: Path, city: str, traces: str | None = None) -> Path:
-    """Return where an artifact of a city lies.
+def artifact_path(
+    artifact: Artifact, *, root: Path, city: str | None, traces: str | None = None
+) -> Path:
+    """Return where an artifact lies.
 
     Args:
         artifact: A row of `ARTIFACTS`.
         root: Root of the project, where params.yaml lies.
-        city: Key of the city under `cities:`.
+        city: Key of the city under `cities:`; None for what belongs to all of them.
         traces: Folder of the city's raw trace files (`cities.<city>.traces`); only the artifact
             `traces` needs it.
     """
-    if artifact.path == "{traces}":
-        return root / (traces or f"data/{city}/raw/traces")
-    return root / "data" / city / artifact.path
+    return root / artifact.place.format(city=city, traces=traces or f"data/{city}/raw/traces")

@@ -1,11 +1,16 @@
 """Render dvc.yaml from the stage table.
 
-    python -m pipeline dvc          ->  dvc.yaml, one `foreach` stage per row of the table
+    python -m pipeline dvc          ->  dvc.yaml, one `foreach` stage per row of the table; rows of
+                                        scope `project` become plain stages
 
 What a stage depends on is computed: its own module and everything of `pipeline` that module
 imports (DVC does not follow imports), the schemas it writes, the artifacts it reads, and only the
 parameter keys it is given. Kernel files that move bytes but decide no value are left out, so that
 mending a message does not rerun a city.
+
+DVC cannot list the cities in the dependencies of a plain stage. Such a stage depends on a folder
+into which each city writes one record, and on the list of cities: `dvc repro` alone does what is
+needed after a city was added or removed. The records lie in git, so a fresh clone is up to date.
 """
 
 import ast
@@ -41,10 +46,8 @@ def render(frozen: frozenset[str] = frozenset()) -> str:
     """
     import yaml  # noqa: PLC0415 - slow to import, rarely needed
 
-    bodies = {stage.name: _foreach(stage) for stage in STAGES}
-    for name in frozen:
-        bodies[name]["do"]["frozen"] = True
-    document = {"stages": bodies}
+    document = {"stages": {stage.name: _entry(stage, frozen) for stage in STAGES}}
+    document["artifacts"] = ARTIFACT_ENTRIES
     return HEADER + yaml.safe_dump(document, sort_keys=False, width=100, allow_unicode=True)
 
 
@@ -77,21 +80,36 @@ def check_dvcfile(root: Path) -> None:
         )
 
 
-def _foreach(stage: Stage) -> dict[str, Any]:
+# What others ask for by name and version: `dvc artifacts get REPOSITORY release --rev v1.0.0`.
+ARTIFACT_ENTRIES = {
+    "release": {
+        "path": "data/release",
+        "type": "dataset",
+        "desc": "The benchmark: task instances of every city, its ground, card and checksums.",
+        "labels": ["trajectories", "language", "benchmark"],
+    }
+}
+
+
+def _entry(stage: Stage, frozen: frozenset[str]) -> dict[str, Any]:
     outputs = [ARTIFACTS[name] for name in stage.writes]
     rejected = [stage.rejections()] if stage.rejects else []
+    of_city = " ${key}" if stage.scope == "city" else ""
+    notes = [{_path(a): {"cache": False}} for a in outputs if a.kind == "note"]
     body: dict[str, Any] = {
         "desc": stage.desc,
-        "cmd": f"python -m pipeline run {stage.name} ${{key}}",
+        "cmd": f"python -m pipeline run {stage.name}{of_city}",
         "deps": _dependencies(stage),
         "params": _parameters(stage),
-        "outs": [_path(a) for a in [*outputs, *rejected] if a.kind == "data"],
+        "outs": [*(_path(a) for a in [*outputs, *rejected] if a.kind == "data"), *notes],
     }
     metrics = [{_path(a): {"cache": False}} for a in outputs if a.kind == "metric"]
     plots = [{_path(a): {"cache": False, **PLOTS[a.name]}} for a in outputs if a.kind == "plot"]
     body |= {"metrics": metrics} if metrics else {}
     body |= {"plots": plots} if plots else {}
-    return {"foreach": "${cities}", "do": {k: v for k, v in body.items() if v}}
+    body |= {"frozen": True} if stage.name in frozen else {}
+    body = {key: value for key, value in body.items() if value}
+    return {"foreach": "${cities}", "do": body} if stage.scope == "city" else body
 
 
 PLOTS: dict[str, dict[str, Any]] = {
@@ -147,7 +165,13 @@ def _dependencies(stage: Stage) -> list[str]:
     written = [ARTIFACTS[name] for name in stage.writes]
     written += [stage.rejections()] if stage.rejects else []
     schemas = sorted({s for a in written if a.schema for s in _schema_files(a.schema)})
-    return [*code, *stage.files, *schemas, *(_path(ARTIFACTS[name]) for name in stage.reads)]
+    read = [ARTIFACTS[name] for name in stage.reads]
+    if stage.scope == "project":  # the records name the cities' other files by hash
+        read = [artifact for artifact in read if artifact.scope == "project"]
+        inputs = [artifact.place.partition("/{city}")[0] for artifact in read]
+    else:
+        inputs = [_path(artifact) for artifact in read]
+    return [*code, *stage.files, *schemas, *inputs]
 
 
 def _parameters(stage: Stage) -> list[Any]:
@@ -156,9 +180,7 @@ def _parameters(stage: Stage) -> list[Any]:
 
 
 def _path(artifact: Artifact) -> str:
-    if artifact.path == "{traces}":
-        return "${item.traces}"
-    return "data/${key}/" + artifact.path
+    return artifact.place.format(city="${key}", traces="${item.traces}")
 
 
 def _schema_files(name: str) -> set[str]:

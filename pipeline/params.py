@@ -118,7 +118,16 @@ def document_of(file: Path, kind: Any) -> Any:
     return _convert(_read_yaml(file.parent, file.name), kind, f"{file.name}: {file.stem}")
 
 
+# Folders below data/ that belong to all cities.
+_RESERVED = frozenset({"contents", "release"})
+
+
 def _checked_name(city: str) -> str:
+    if city in _RESERVED:
+        raise ParameterError(
+            f"params.yaml: cities: expected a name other than {' and '.join(sorted(_RESERVED))},"
+            f" which are folders of the release, found {city!r}; rename it"
+        )
     if not _CITY.fullmatch(city):
         raise ParameterError(
             f"city {city!r}: expected letters, digits, `_`, `-` and `.` only, as in `porto`; rename"

@@ -1,6 +1,7 @@
-"""Run one stage for one city: check its parameters, open its doors, call its function.
+"""Run one stage: check its parameters, open its doors, call its function.
 
 run_stage("match", "monaco", root=Path.cwd())
+run_stage("publish", None, root=Path.cwd())
 """
 
 import importlib
@@ -61,8 +62,10 @@ def stage_function(stage: Stage) -> Callable[..., None]:
     return typing.cast("Callable[..., None]", getattr(importlib.import_module(module), function))
 
 
-def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str, Any]:
+def stage_arguments(stage: Stage, city: str | None, parameters: Parameters) -> dict[str, Any]:
     """Return what a stage is given by keyword: its typed sections, and `city` if it asks for it.
+
+    `city` is None for a stage of the whole project, which is given no city's configuration.
 
     Raises:
         ParameterError: A section or key is missing, unknown or out of range.
@@ -71,8 +74,9 @@ def stage_arguments(stage: Stage, city: str, parameters: Parameters) -> dict[str
     arguments: dict[str, Any] = {"city": city} if "city" in hints else {}
     for name in stage.params:
         arguments[name] = parameters.section(name, hints[name])
-    for name in stage.config:
-        arguments[name] = parameters.config(city, name, hints[name])
+    if city is not None:
+        for name in stage.config:
+            arguments[name] = parameters.config(city, name, hints[name])
     return arguments
 
 
@@ -112,12 +116,12 @@ def frozen_stages(parameters: Parameters) -> frozenset[str]:
     return names
 
 
-def run_stage(name: str, city: str, *, root: Path, replay: bool = False) -> None:
-    """Run one stage for one city; nothing is written unless it ends well.
+def run_stage(name: str, city: str | None, *, root: Path, replay: bool = False) -> None:
+    """Run one stage for one city, or for all; nothing is written unless it ends well.
 
     Args:
         name: A stage of the table.
-        city: Key of the city.
+        city: Key of the city; None for a stage of the whole project.
         root: Root of the project.
         replay: Start no model: every answer must be in the response ledger.
 
@@ -133,13 +137,25 @@ def run_stage(name: str, city: str, *, root: Path, replay: bool = False) -> None
         raise ParameterError(
             f"--replay: expected a stage that asks a model ({asking}), found {name}; leave it out"
         )
+    if (city is None) != (stage.scope == "project"):
+        wanted = "no city, it is run once for all" if city else "a city"
+        raise ParameterError(
+            f"stage {name}: expected {wanted}, found {city or 'none'}; run"
+            f" `python -m pipeline run {name}{'' if city else ' CITY'}`"
+        )
     parameters = Parameters(root)
-    entry = parameters.city(city)
-    check_keys(city, parameters)
+    entry = parameters.city(city) if city else None
+    for one in [city] if city else parameters.cities:
+        check_keys(one, parameters)
     arguments = stage_arguments(stage, city, parameters)
     ledger = ledger_folder(root, parameters) if stage.asks else None
     with StageIO(
-        stage, city=city, root=root, traces=entry.traces, ledger=ledger, replay=replay
+        stage,
+        city=city,
+        root=root,
+        traces=entry.traces if entry else None,
+        ledger=ledger,
+        replay=replay,
     ) as io:
         stage_function(stage)(io, **arguments)
 

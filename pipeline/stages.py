@@ -12,7 +12,7 @@ params.yaml (`params`) and the keys of configs/<city>.yaml (`config`) named here
 asks for it), so DVC reruns it for those values and for no others.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pipeline.artifacts import ARTIFACTS, Artifact
 
@@ -31,6 +31,8 @@ class Stage(NamedTuple):
         files: Data files of the package that decide its result (tables, templates).
         rejects: Whether it can reject items, with reasons, to rejected/<stage>.parquet.
         asks: Whether it asks a model, and keeps the answers in the response ledger.
+        scope: `city`: run for each city by itself. `project`: run once, over all cities of
+            params.yaml (`dvc repro <name>`); of the cities' artifacts it may read any.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Stage(NamedTuple):
     files: tuple[str, ...] = ()
     rejects: bool = False
     asks: bool = False
+    scope: Literal["city", "project"] = "city"
 
     def rejections(self) -> Artifact:
         """Return the artifact that holds what this stage rejected."""

@@ -4,7 +4,8 @@
         io.write("roads", frame)     ->  validated, written aside, moved into place when the
                                          stage ends well; a failing stage leaves nothing behind
 
-A stage of a city runs once at a time: a second run is refused while the first holds its lock.
+A stage of a city runs once at a time: a second run is refused while the first holds its lock. A
+stage of the whole project has no city; it names one to read what belongs to it.
 Tables are Parquet with the columns of their JSON Schema, fixed row groups and no timestamps: the
 same rows give the same bytes. What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
 """
@@ -54,7 +55,7 @@ class StageIO:
         self,
         stage: Stage,
         *,
-        city: str,
+        city: str | None,
         root: Path,
         traces: str | None = None,
         ledger: Path | None = None,
@@ -64,7 +65,7 @@ class StageIO:
 
         Args:
             stage: Its row of the stage table.
-            city: Key of the city.
+            city: Key of the city; None for a stage of the whole project.
             root: Root of the project.
             traces: Folder of the city's raw traces; only the artifact `traces` needs it.
             ledger: Folder of the response ledger; only a stage that asks a model needs it.
@@ -72,13 +73,14 @@ class StageIO:
         """
         self._stage, self._city, self._root, self._traces = stage, city, root, traces
         self._ledger, self.replay = ledger, replay
-        self._aside = root / "data" / city / ".writing" / stage.name
+        self._run = f"{stage.name}@{city}" if city else stage.name
+        self._aside = root / "data" / (city or "") / ".writing" / stage.name
         self._written: set[str] = set()
         self._rejected: list[pl.DataFrame] = []
 
     def __enter__(self) -> Self:
         lock_file = self._aside.with_name(f"{self._stage.name}.lock")
-        self._lock = _lock(lock_file, f"{self._stage.name}@{self._city}")
+        self._lock = _lock(lock_file, self._run)
         try:
             shutil.rmtree(self._aside, ignore_errors=True)
             self._aside.mkdir()
@@ -111,15 +113,16 @@ class StageIO:
 
     # ---- reading --------------------------------------------------------------------------------
 
-    def path(self, name: str) -> Path:
+    def path(self, name: str, *, city: str | None = None) -> Path:
         """Return the path of a declared input, or where a declared output is being written.
 
-        Outputs are written aside; parents exist. Use it for files in somebody else's format.
+        Outputs are written aside; parents exist. Use it for files in somebody else's format. Only a
+        stage of the whole project names a city.
         """
         if name in self._stage.writes:
             self._written.add(name)
             return self._aside_path(ARTIFACTS[name])
-        return self._input(name)
+        return self._input(name, city)
 
     def has(self, name: str) -> bool:
         """Tell whether a declared input is there (a city without a network extract has none)."""
@@ -129,9 +132,9 @@ class StageIO:
         """Read a whole table, every shard of it, sorted as it was written."""
         return pl.concat(list(self.shards(name)))
 
-    def read_json(self, name: str) -> dict[str, Any]:
-        """Read a JSON record."""
-        return dict(json.loads(self._input(name).read_text("utf-8")))
+    def read_json(self, name: str, *, city: str | None = None) -> dict[str, Any]:
+        """Read a JSON record; only a stage of the whole project names a city."""
+        return dict(json.loads(self._input(name, city).read_text("utf-8")))
 
     def shards(self, name: str) -> Iterator[pl.DataFrame]:
         """Read a table one shard at a time (a plain table is one shard)."""
@@ -140,7 +143,7 @@ class StageIO:
         if not files:
             raise SourceError(
                 f"{self._shown(path)}: expected Parquet shards, found none; run"
-                f" `dvc repro {self._stage.name}@{self._city}`"
+                f" `dvc repro {self._run}`"
             )
         for file in files:
             yield read_table(file, ARTIFACTS[name])
@@ -205,7 +208,8 @@ class StageIO:
         self, items: Iterable[_T], total: int | None, unit: str, desc: str
     ) -> Iterable[_T]:
         """Wrap a long loop in a progress bar named after stage and city."""
-        return progress_bar(items, total=total, unit=unit, desc=f"{desc} {self._city}".strip())
+        name = f"{desc} {self._city or ''}".strip()
+        return progress_bar(items, total=total, unit=unit, desc=name)
 
     # ---- inside ---------------------------------------------------------------------------------
 
@@ -223,15 +227,14 @@ class StageIO:
         missing = sorted(set(self._stage.writes) - self._written)
         if missing:
             raise ContractError(
-                f"stage {self._stage.name}@{self._city}: expected it to write"
+                f"stage {self._run}: expected it to write"
                 f" {', '.join(missing)}, found nothing written; mend the stage"
             )
-        base = self._root / "data" / self._city
         artifacts = [ARTIFACTS[name] for name in self._stage.writes]
         if self._stage.rejects:
             artifacts.append(self._stage.rejections())
         for artifact in artifacts:
-            target = base / artifact.path
+            target = self._location(artifact)
             target.parent.mkdir(parents=True, exist_ok=True)
             swap(self._aside_path(artifact), target, old=self._aside / "replaced" / artifact.path)
 
@@ -243,16 +246,17 @@ class StageIO:
             )
         return ARTIFACTS[name]
 
-    def _location(self, artifact: Artifact) -> Path:
-        return artifact_path(artifact, root=self._root, city=self._city, traces=self._traces)
+    def _location(self, artifact: Artifact, city: str | None = None) -> Path:
+        where = city or self._city
+        return artifact_path(artifact, root=self._root, city=where, traces=self._traces)
 
-    def _input(self, name: str) -> Path:
-        path = self._location(self._declared(name, self._stage.reads, "reads"))
+    def _input(self, name: str, city: str | None = None) -> Path:
+        path = self._location(self._declared(name, self._stage.reads, "reads"), city)
         if not path.exists():
+            check = f" or `python -m pipeline check {self._city}`" if self._city else ""
             raise SourceError(
                 f"{self._shown(path)}: expected the artifact {name!r}, found nothing; run"
-                f" `dvc repro {self._stage.name}@{self._city}` or"
-                f" `python -m pipeline check {self._city}`"
+                f" `dvc repro {self._run}`{check}"
             )
         return path
 
@@ -275,11 +279,14 @@ class StageIO:
         return str(path.relative_to(self._root)) if path.is_relative_to(self._root) else str(path)
 
     def _shown_final(self, artifact: Artifact) -> str:
-        return f"data/{self._city}/{artifact.path}"
+        return self._shown(self._location(artifact))
 
 
 class ShardWriter:
-    """Write the shards of one artifact in turn: part-00000.parquet, part-00001.parquet, ..."""
+    """Write the shards of one artifact in turn: part-00000.parquet, part-00001.parquet, ...
+
+    A shard that means something by itself (a split) is given its name.
+    """
 
     def __init__(self, folder: Path, artifact: Artifact, shown: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -291,9 +298,9 @@ class ShardWriter:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def write(self, frame: pl.DataFrame) -> None:
+    def write(self, frame: pl.DataFrame, *, part: str | None = None) -> None:
         """Validate one shard and write it."""
-        name = f"part-{self._count:05d}.parquet"
+        name = f"{part or f'part-{self._count:05d}'}.parquet"
         write_table(frame, self._folder / name, self._artifact, shown=f"{self._shown}/{name}")
         self._count += 1
 

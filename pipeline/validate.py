@@ -103,13 +103,19 @@ def _files(path: Path) -> list[Path]:
 
 
 def _artifact_of(file: Path, root: Path) -> Artifact | None:
-    """Tell the artifact of a file from its place: data/<city>/<artifact path>."""
+    """Tell the artifact of a file from its place.
+
+    data/release/<city>/ holds copies, laid out as data/<city>/release/ is.
+    """
     if not file.is_relative_to(root / "data"):
         return None
-    inner = Path(*file.relative_to(root / "data").parts[1:])
+    place = file.relative_to(root)
+    if place.is_relative_to("data/release") and len(place.parts) > 3:
+        place = Path("data", place.parts[2], "release", *place.parts[3:])
     for artifact in ARTIFACTS.values():
-        place = Path(artifact.path)
-        if inner == place or (artifact.form == "shards" and inner.parent == place):
+        pattern = Path(artifact.place.format(city="*", traces="raw"))
+        at = place.parent if artifact.form == "shards" else place
+        if len(at.parts) == len(pattern.parts) and at.match(str(pattern)):
             return artifact
     return None
 
