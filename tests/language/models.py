@@ -3,6 +3,16 @@
 import importlib.util
 from pathlib import Path
 
+# One thread and a small cache: the tests of the models share the machine with each other.
+QUIET_AND_SMALL = {
+    "OMP_NUM_THREADS": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
 # Trains the tokenizer: JSON punctuation and a few words become tokens of their own.
 LINES = [
     '{"text": "Take Rua da Boavista north, then the park.", "count": 7, "tags": ["a", "b"]}',
@@ -17,7 +27,9 @@ CONTEXT = 4096  # tokens the tiny model reads
 _SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def write_tiny_llama(folder: Path, *, chat_template: str | None = CHAT_TEMPLATE) -> Path:
+def write_tiny_llama(
+    folder: Path, *, chat_template: str | None = CHAT_TEMPLATE, context: int = CONTEXT
+) -> Path:
     """Write a random Llama of 0.4 million parameters that vLLM loads; same seed, same weights."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -30,7 +42,7 @@ def write_tiny_llama(folder: Path, *, chat_template: str | None = CHAT_TEMPLATE)
         LlamaConfig(
             vocab_size=len(tokenizer), hidden_size=128, intermediate_size=256,
             num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
-            max_position_embeddings=CONTEXT, tie_word_embeddings=True,
+            max_position_embeddings=context, tie_word_embeddings=True,
             bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
         )
