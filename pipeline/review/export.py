@@ -86,7 +86,7 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
             " scores of these would count no more: export with --replace if that is meant"
         )
     page = wish.page or root / "out" / f"review-{city}.html"
-    write_page(page, assignment, items, _ground(tables, items), setting)
+    write_page(page, assignment, items, ground_of(tables, items), setting)
     folder.mkdir(parents=True, exist_ok=True)
     aside = folder / f".{FILE}"
     aside.write_text(assignment_text(assignment), encoding="utf-8")
@@ -110,7 +110,8 @@ def _items(tables: CityTables, trips: list[CheckedTrip]) -> list[ReviewItem]:
     ]
 
 
-def _ground(tables: CityTables, items: Sequence[ReviewItem]) -> SharedGround:
+def ground_of(tables: CityTables, items: Sequence[ReviewItem]) -> SharedGround:
+    """Return the ground of some trips, with streets around every place their texts name."""
     spots = [
         (mention.lon, mention.lat)
         for item in items

@@ -151,6 +151,31 @@ class Chromium:
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
         self.settle()
 
+    def type(self, text: str) -> None:
+        """Type letters where the focus is."""
+        self._call("Input.insertText", text=text)
+        self.settle()
+
+    def download_to(self, folder: Path) -> None:
+        """Let files that the page offers fall into a folder."""
+        self._call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
+    def choose(self, selector: str, file: Path) -> None:
+        """Choose a file in a file input, as a person does in the system's dialog."""
+        found = self._call("Runtime.evaluate", expression=f"document.querySelector('{selector}')")
+        handle = found["result"]["objectId"]
+        self._call("DOM.setFileInputFiles", files=[str(file)], objectId=handle)
+        self.settle()
+
+    def before_pages(self, script: str) -> str:
+        """Run a script in every page before its own; returns the handle to take it back."""
+        added = self._call("Page.addScriptToEvaluateOnNewDocument", source=script)
+        return str(added["identifier"])
+
+    def no_longer_before_pages(self, handle: str) -> None:
+        """Take a script of `before_pages` back."""
+        self._call("Page.removeScriptToEvaluateOnNewDocument", identifier=handle)
+
     def picture(self, target: Path) -> None:
         """Write a PNG of the window."""
         image = self._call("Page.captureScreenshot", format="png")["data"]

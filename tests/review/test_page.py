@@ -1,0 +1,457 @@
+"""The page works in a real browser: a person rates by keyboard and mouse and sends a file back."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from pipeline.quality.rubric import CRITERIA
+from pipeline.review.assignment import by_hash
+from pipeline.review.page import write_page
+from pipeline.schemas import check_record
+from tests.review.conftest import SETTING
+from tests.review.trips import ARABIC, HINTED, IDS, TEXTS, assignment_of, rows_of
+from tests.show.project import NASTY, PLACE
+
+ORDER = by_hash(IDS, "H1")
+FIRST = ORDER[0]
+
+
+def fresh(browser, page, name="H1"):
+    """Open the page as somebody who never saw it, and say who rates."""
+    browser.open(page)
+    browser.run("rater = null, window.localStorage.clear()")
+    browser.open(page)
+    if name:
+        browser.run(f"[...document.querySelectorAll('.person')].find((b) => b.querySelector('b')"
+                    f".textContent === '{name}').click()")  # fmt: skip
+        browser.settle()
+
+
+@pytest.fixture
+def browser(chromium, page):
+    chromium.complaints.clear()
+    chromium.requests.clear()
+    chromium.look(width=1440, height=900, scheme="light")
+    fresh(chromium, page)
+    yield chromium
+    assert chromium.complaints == []
+    assert {one for one in chromium.requests if not one.startswith("blob:")} == {page.as_uri()}
+
+
+def text_of(browser, selector):
+    return browser.run(f"document.querySelector({json.dumps(selector)}).textContent")
+
+
+def count(browser, selector):
+    return browser.run(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+
+def middle(browser, selector):
+    return browser.run(
+        f"(() => {{ const b = document.querySelector({json.dumps(selector)})"
+        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+    )
+
+
+def go_to(browser, trip_id):
+    browser.run(f"openTrip('{trip_id}')")
+    browser.settle()
+
+
+def rate(browser, scores):
+    for score in scores:
+        browser.press(str(score))
+
+
+def export(browser, folder):
+    browser.download_to(folder)
+    browser.click(*middle(browser, "#export"))
+    file = folder / "tiny-H1.jsonl"
+    for _ in range(200):
+        if file.exists() and file.read_text("utf-8").endswith("\n"):
+            break
+        browser.settle()
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+# ---- what it is made of -------------------------------------------------------------------------
+
+
+def test_no_name_or_text_can_become_markup_and_nothing_points_outside(page):
+    text = page.read_text("utf-8")
+    assert NASTY not in text
+    assert PLACE not in text
+    assert "Tiny <b>town" not in text
+    assert text.count("</script>") == 2
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)
+
+
+def test_nothing_tells_who_wrote_the_texts(page):
+    assert "secret-writer" not in page.read_text("utf-8")
+
+
+def test_the_same_trips_give_the_same_bytes(page, assignment, items, ground, tmp_path):
+    write_page(tmp_path / "again.html", assignment, items, ground, SETTING)
+    assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
+
+
+# ---- what a rater sees --------------------------------------------------------------------------
+
+
+def test_it_asks_who_rates_and_gives_each_rater_an_own_order(chromium, page):
+    fresh(chromium, page, name=None)
+    assert chromium.run("document.getElementById('who').open")
+    names = "[...document.querySelectorAll('.person b')].map((b) => b.textContent)"
+    assert chromium.run(names) == ["H1", "H2"]
+    chromium.run("document.querySelectorAll('.person')[1].click()")
+    assert chromium.run("order") == by_hash(IDS, "H2") != ORDER
+
+
+def test_the_texts_stand_as_they_are_and_run_nothing(browser):
+    for task, fields in enumerate((list(TEXTS)[:3], list(TEXTS)[3:6], list(TEXTS)[6:])):
+        browser.run(f"document.querySelectorAll('#tasks button')[{task}].click()")
+        for field in fields:
+            assert text_of(browser, f"[data-field={field}]") == TEXTS[field]
+    assert browser.run("window.hacked === undefined")
+    assert count(browser, "#work i, #record b, #work script, #record script") == 0
+
+
+def test_a_text_from_right_to_left_is_set_so(browser):
+    browser.run("document.querySelectorAll('#tasks button')[2].click()")
+    shown = "document.querySelector('[data-field=trajectory_caption]')"
+    assert browser.run(f"{shown}.textContent") == ARABIC
+    assert browser.run(f"getComputedStyle({shown}).direction") == "rtl"
+
+
+def test_names_and_claims_are_marked_where_they_stand_even_after_an_emoji(browser):
+    marked = browser.run(
+        "[...document.querySelectorAll('[data-field=instruction_literal] .evidence')]"
+        ".map((e) => [e.textContent, e.className])"
+    )
+    assert marked == [
+        ["Itäkatu", "evidence name grounded"],
+        ["heading east", "evidence claim supported"],
+        [PLACE, "evidence name grounded"],
+        ["Kaukotie", "evidence name off_route"],
+        ["Zorgstraat", "evidence name invented"],
+    ]
+
+
+def test_verdicts_differ_by_more_than_colour(browser):
+    styles = browser.run(
+        "['grounded', 'off_route', 'invented', 'supported', 'contradicted'].map((verdict) =>"
+        " getComputedStyle(document.querySelector('#texts .' + verdict)).textDecorationStyle)"
+    )
+    assert styles == ["solid", "dashed", "wavy", "dotted", "double"]
+
+
+def test_the_record_tells_times_headings_roads_surroundings_and_places(browser):
+    first, _, last = browser.run(
+        "[...document.querySelectorAll('#record .phase')].map((b) => b.innerText)"
+    )
+    assert "03:00:58" in first
+    assert "E · 0 sec · 222 m · start" in first
+    assert "GNN: WATERFRONT · Commercial: <dining> & shopping" in first
+    assert NASTY in last
+    assert f"{PLACE} (coffee shop)" in last
+
+
+def test_the_path_is_drawn_in_as_many_colours_as_phases_and_its_ends_are_named(browser):
+    colours = browser.run(
+        "[...document.querySelectorAll('#map .leg')].map((leg) => getComputedStyle(leg).stroke)"
+    )
+    assert len(set(colours)) == 3
+    pills = "[...document.querySelectorAll('.pill')].map((p) => p.textContent)"
+    assert browser.run(pills) == ["start", "end"]
+    assert count(browser, "#map .arrow") > 0
+    assert count(browser, "#map .cell") == len(browser.run("trip.cells"))
+
+
+def test_clicking_a_name_leads_to_it_on_the_map(browser):
+    browser.click(*middle(browser, "[data-field=instruction_literal] .off_route"))
+    assert text_of(browser, "#evidence") == "Kaukotie: a road of this city, but not of this trip."
+    assert count(browser, ".pin.off_route") == 1
+    assert count(browser, ".found-road") == 1
+    pin, end = browser.run("[toScreen(found.x, found.y), toScreen(trip.ends[1].x, trip.ends[1].y)]")
+    size = browser.run("[view.width, view.height]")
+    for place in (pin, end):
+        assert all(0 < here < room for here, room in zip(place, size, strict=True))
+
+
+def test_clicking_a_name_of_the_trip_picks_its_phase(browser):
+    browser.click(*middle(browser, "[data-field=instruction_literal] .evidence:nth-of-type(3)"))
+    picked = "[...document.querySelectorAll('.phase[aria-pressed=true]')].map((b) => b.dataset.key)"
+    assert browser.run(picked) == ["0:2"]
+    assert count(browser, "#map .leg.picked") == 1
+    browser.press("Escape")
+    assert browser.run(picked) == []
+    assert count(browser, ".pin") == 0
+
+
+def test_an_invented_name_and_a_claim_say_so_without_moving_the_map(browser):
+    before = browser.run("[view.scale, view.x, view.y]")
+    browser.click(*middle(browser, "#texts .invented"))
+    assert text_of(browser, "#evidence").startswith("Zorgstraat: no road, place or district")
+    browser.click(*middle(browser, "#texts .contradicted"))
+    assert text_of(browser, "#evidence") == "The record says otherwise: 3 AM."
+    assert browser.run("[view.scale, view.x, view.y]") == before
+
+
+def test_the_rubric_is_in_view_with_what_each_score_means(browser):
+    for code in CRITERIA:
+        criterion = SETTING.rubric.criterion(code)
+        browser.run(f"goToCriterion('{code}')")
+        assert text_of(browser, "#open h3") == criterion.name
+        assert text_of(browser, "#open .question") == criterion.question
+        marks = browser.run(
+            "[...document.querySelectorAll('.marks-list button')].map((b) => b.textContent)"
+        )
+        assert marks == [f"{score}{words}" for score, words in criterion.marks]
+
+
+# ---- what a rater does --------------------------------------------------------------------------
+
+
+def test_keys_give_scores_and_lead_through_all_ten(browser):
+    rate(browser, (5, 4, 3, 2))
+    assert text_of(browser, "#tasks [aria-current]") == "Retrieval queries0/3"
+    rate(browser, (1, 2, 3, 4, 5, 4))
+    own = browser.run(f"CODES.map((code) => given('{FIRST}', code).score)")
+    assert own == [5, 4, 3, 2, 1, 2, 3, 4, 5, 4]
+    assert text_of(browser, "#done-words") == "1 of 5 trips"
+    browser.press("Enter")
+    assert browser.run("kept.at.trip") == ORDER[1]
+
+
+def test_arrows_go_back_and_a_new_key_replaces_the_score(browser):
+    rate(browser, (5,))
+    browser.press("ArrowUp")
+    rate(browser, (2,))
+    assert browser.run(f"given('{FIRST}', CODES[0]).score") == 2
+    browser.press("n")
+    assert browser.run("kept.at.trip") == ORDER[1]
+    browser.press("ArrowLeft")
+    assert browser.run("kept.at.trip") == FIRST
+    assert text_of(browser, "#open h3") == SETTING.rubric.criterion(CRITERIA[1]).name
+
+
+def test_a_comment_takes_digits_as_text_and_is_kept(browser):
+    browser.press("c")
+    browser.type("4 of 5 are 'true' <b>")
+    browser.press("Enter")
+    rate(browser, (4,))
+    assert browser.run(f"kept.scores['{FIRST}'][CODES[0]].comment") == "4 of 5 are 'true' <b>"
+    assert browser.run(f"given('{FIRST}', CODES[0]).score") == 4
+    assert browser.run(f"given('{FIRST}', CODES[1]).score") is None
+
+
+def test_a_score_can_be_given_by_mouse(browser):
+    browser.click(*middle(browser, ".marks-list [data-score='2']"))
+    assert browser.run(f"given('{FIRST}', CODES[0]).score") == 2
+    browser.click(*middle(browser, f".closed[data-criterion={CRITERIA[0]}]"))
+    assert (
+        browser.run("document.querySelector('[aria-pressed=true][data-score]').dataset.score")
+        == "2"
+    )
+
+
+def test_everything_is_there_again_when_the_page_is_opened_again(browser, page):
+    rate(browser, (5, 4, 3))
+    browser.open(page)
+    assert text_of(browser, "#rater") == "H1"
+    assert browser.run("kept.at.trip") == FIRST
+    assert browser.run(f"scoresOf('{FIRST}')") == 3
+    assert count(browser, "#rail .begun") == 1
+
+
+def test_raters_do_not_see_each_others_scores(browser):
+    rate(browser, (5,))
+    browser.run("begin('H2')")
+    assert browser.run("rowsOf()") == []
+    browser.run("begin('H1')")
+    assert len(browser.run("rowsOf()")) == 1
+
+
+def test_models_scores_are_shown_last_and_fix_ones_own(browser):
+    go_to(browser, HINTED)
+    assert "judge-one" not in browser.run("document.body.innerText")
+    rate(browser, [3] * 9)
+    assert count(browser, "#reveal") == 0
+    rate(browser, [3])
+    assert "judge-one" not in browser.run("document.body.innerText")
+    browser.click(*middle(browser, "#reveal"))
+    assert text_of(browser, "#open .models") == "vllm judge-one 2vllm judge-two 4"
+    assert "judge-two says <why>" in browser.run("document.body.innerText")
+    rate(browser, (5,))
+    assert browser.run(f"CODES.map((code) => given('{HINTED}', code).score)") == [3] * 10
+
+
+def test_time_counts_while_somebody_works(browser):
+    start = browser.run("kept.seconds[kept.at.trip] || 0")
+    browser.run("lastMove = performance.now(), lastTick = performance.now(), 0")
+    browser.run("tick(performance.now() + 1500)")
+    assert browser.run("kept.seconds[kept.at.trip]") - start == pytest.approx(1.5, abs=0.2)
+    browser.run("lastMove = performance.now() - 61000, tick(performance.now() + 3000)")
+    assert browser.run("kept.seconds[kept.at.trip]") - start == pytest.approx(1.5, abs=0.2)
+
+
+# ---- out and in ---------------------------------------------------------------------------------
+
+
+def test_what_is_exported_keeps_the_schema_and_says_what_was_rated(browser, assignment, tmp_path):
+    rate(browser, (5, 4))
+    browser.press("c")
+    browser.type('a "quoted" wörd 😀')
+    browser.press("Enter")
+    rate(browser, (3,))
+    rows = export(browser, tmp_path)
+    for row in rows:
+        check_record("rating", row, where="export")
+    assert [(row["criterion"], row["score"], row["comment"]) for row in rows] == [
+        (CRITERIA[0], 5, ""),
+        (CRITERIA[1], 4, ""),
+        (CRITERIA[2], 3, 'a "quoted" wörd 😀'),
+    ]
+    assert {row["item_hash"] for row in rows} == {assignment.hashes[FIRST]}
+    assert {(row["rater"], row["trip_id"], row["page_version"]) for row in rows} == {
+        ("H1", FIRST, SETTING.rubric.version)
+    }
+    assert text_of(browser, "#kept") == "Kept in this browser · all exported"
+
+
+def test_an_export_brings_the_work_to_another_machine(browser, page, tmp_path):
+    rate(browser, [4] * 10)
+    rows = export(browser, tmp_path)
+    fresh(browser, page)
+    assert browser.run("rowsOf()") == []
+    browser.choose("#file", tmp_path / "tiny-H1.jsonl")
+    browser.wait_for("document.getElementById('note').open")
+    assert browser.run("rowsOf()") == rows
+    assert text_of(browser, "#done-words") == "1 of 5 trips"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rater": "H2"}, "it is by H2, and you are H1"),
+        ({"score": 6}, "the score is 6"),
+        ({"page_version": "0"}, "version 0 of the rubric"),
+        ({"item_hash": "0" * 64}, "were others then"),
+        ({"trip_id": "999"}, "not on this page"),
+    ],
+)
+def test_a_wrong_file_is_not_loaded_and_the_page_says_why(
+    browser, assignment, tmp_path, change, words
+):
+    rows = rows_of(assignment, "H1")
+    rows[3] |= change
+    file = tmp_path / "wrong.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    browser.choose("#file", file)
+    browser.wait_for("document.getElementById('note').open")
+    assert "Line 4" in text_of(browser, "#note")
+    assert words in text_of(browser, "#note")
+    assert browser.run("rowsOf()") == []
+
+
+def test_scores_that_differ_are_asked_about(browser, assignment, tmp_path):
+    rate(browser, (5,))
+    file = tmp_path / "other.jsonl"
+    rows = rows_of(assignment, "H1", score=2)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    browser.choose("#file", file)
+    browser.wait_for("document.getElementById('note').open")
+    assert text_of(browser, "#note-title") == "Some scores differ"
+    browser.run("document.querySelector('#note .row button').click()")
+    assert browser.run(f"given('{FIRST}', CODES[0]).score") == 5
+    assert len(browser.run("rowsOf()")) == 50
+
+
+def test_a_browser_without_memory_warns_and_still_exports(browser, page, tmp_path):
+    handle = browser.before_pages(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})"
+    )
+    try:
+        browser.open(page)
+        browser.run("document.querySelector('.person').click()")
+        assert browser.run("!document.getElementById('warning').hidden")
+        rate(browser, (5,))
+        leaves = "dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+        assert not browser.run(leaves)
+        assert [row["score"] for row in export(browser, tmp_path)] == [5]
+        assert browser.run(leaves)
+    finally:
+        browser.no_longer_before_pages(handle)
+
+
+# ---- for everybody ------------------------------------------------------------------------------
+
+
+def test_the_tab_key_reaches_the_names_before_the_scores(browser):
+    browser.run("document.querySelector('#tasks [aria-current]').focus()")
+    seen = []
+    for _ in range(12):
+        browser.press("Tab")
+        seen.append(
+            browser.run("document.activeElement.className || document.activeElement.tagName")
+        )
+    first_mark = next(i for i, one in enumerate(seen) if "mark-" in one)
+    assert any("evidence" in one for one in seen[:first_mark])
+    assert not any("evidence" in one for one in seen[first_mark:])
+
+
+def test_every_control_has_a_name(browser):
+    nameless = browser.run(
+        "[...document.querySelectorAll('button, input, textarea, svg[tabindex], [role=button]')]"
+        ".filter((n) => !n.hidden && !(n.getAttribute('aria-label') || n.textContent.trim()"
+        " || (n.labels && n.labels.length))).map((n) => n.outerHTML)"
+    )
+    assert nameless == []
+
+
+@pytest.mark.parametrize("width", [390, 700, 1000, 1440, 1920])
+def test_nothing_is_wider_than_the_window(browser, width):
+    browser.look(width=width, height=800, scheme="light")
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    if width > 900:
+        assert browser.run("document.documentElement.scrollHeight <= innerHeight")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(browser, scheme):
+    """Contrast at least 4.5 to 1, as WCAG asks of small text."""
+
+    def parts(colour):
+        return [float(part) for part in re.findall(r"[\d.]+", colour)]
+
+    def luminance(colour):
+        shares = [part / 255 for part in parts(colour)[:3]]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in shares]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    browser.look(width=1440, height=900, scheme=scheme)
+    rate(browser, (4,))
+    for selector in (
+        "#kept", "#done-words", "#export", "#rail .begun", ".facts", ".persona", "#tasks button",
+        ".text h3", ".evidence.grounded", ".evidence.off_route", ".evidence.invented", ".legend",
+        "#open .question", ".marks-list span", ".given", ".phase .sum", ".phase .about", ".beside",
+        "#bar .badge",
+    ):  # fmt: skip
+        ink, grounds = browser.run(
+            f"(() => {{ let n = document.querySelector('{selector}'); const ink ="
+            " getComputedStyle(n).color, grounds = []; for (; n; n = n.parentElement)"
+            " grounds.push(getComputedStyle(n).backgroundColor); return [ink, grounds]; })()"
+        )
+        solid = [one for one in grounds if len(parts(one)) == 3]
+        light, dark = sorted((luminance(ink), luminance(solid[0])), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (selector, ink, solid[0])
+
+
+def test_one_rater_alone_is_not_asked(chromium, items, ground, tmp_path):
+    path = tmp_path / "alone.html"
+    write_page(path, assignment_of(items, "H9"), items, ground, SETTING)
+    fresh(chromium, path, name=None)
+    assert text_of(chromium, "#rater") == "H9"
+    assert not chromium.run("document.getElementById('who').open")
