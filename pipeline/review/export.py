@@ -29,6 +29,7 @@ from pipeline.review.page import ReviewItem, Setting, write_page
 from pipeline.review.sample import trips_of
 from pipeline.show.shards import CityTables, rows_where
 
+JUDGES = ("judged", "rejudged")
 LARGE_PAGE_MB = 10.0
 
 
@@ -97,7 +98,7 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
 def _items(tables: CityTables, trips: list[CheckedTrip]) -> list[ReviewItem]:
     own = pl.col("trip_id").is_in([trip.trip_id for trip in trips])
     matched = {one.trip_id: one for one in rows_where(tables, "matched", own, MatchedTrip)}
-    judged = rows_where(tables, "judged", own, JudgedTrip)
+    judged = [one for name in JUDGES for one in rows_where(tables, name, own, JudgedTrip)]
     missing = [trip.trip_id for trip in trips if trip.trip_id not in matched]
     if missing:
         raise ContractError(
@@ -105,7 +106,11 @@ def _items(tables: CityTables, trips: list[CheckedTrip]) -> list[ReviewItem]:
             f" ({len(missing)} such); rebuild with `{tables.maker_command('checked')}`"
         )
     return [
-        ReviewItem(trip, matched[trip.trip_id], [j for j in judged if j.trip_id == trip.trip_id])
+        ReviewItem(
+            trip,
+            matched[trip.trip_id],
+            [one for one in judged if one.trip_id == trip.trip_id and one.status == "ok"],
+        )
         for trip in trips
     ]
 
