@@ -1,25 +1,24 @@
-"""What a trip's own record shows: its names and where they lie, its areas, its course, its clock.
+"""What a trip's own record shows: its names and where they lie, its course, its clock.
 
-    seen = EvidenceReader(names, words).read(trip)
+    seen = EvidenceReader(names).read(trip)
     seen.spots[names.of("Rua do Campo Alegre")]  ->  [Spot(phase=7, kind="road", ...), ...]
     seen.clock                                   ->  Clock(weekday=5, minute=251, day=14, ...)
-    seen.zones                                   ->  {"green", "waterside"}
 
 This is all that a text may rest on: the annotator saw nothing else (paper A.3.6, "ONLY use features
 in the data").
 """
 
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import cached_property
 from math import cos, hypot, radians, sin
 from typing import NamedTuple
 
-from pipeline.language.areas import lies_in, read_area, touches
-from pipeline.language.vocabulary import Vocabulary
-from pipeline.quality.folding import folded_words
+from pipeline.language.areas import read_area
 from pipeline.quality.gazetteer import Gazetteer, Name, NameKind, Site
 from pipeline.records import AnnotatedTrip, Phase, Place, PlannedTrip
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # Start times before 1971 are times of a trace without a clock (as in `eligibility`).
 _CLOCK_FROM_S = 31_536_000.0
@@ -66,15 +65,6 @@ class Clock(NamedTuple):
     year: int
 
 
-class _Area(NamedTuple):
-    """What an area description shows, read once per description."""
-
-    district: Name | None
-    zones: frozenset[str]
-    facilities: frozenset[str]
-    words: frozenset[str]
-
-
 class Evidence:
     """One trip's evidence.
 
@@ -82,14 +72,13 @@ class Evidence:
         trip: The trip.
         last: Number of its last phase.
         spots: Its names, each with the things so named in the order of their phases.
-        areas: The area of each phase.
+        nouns: Nouns it bears out, as `claims_nouns` finds them; None before it looked.
     """
 
-    def __init__(
-        self, trip: PlannedTrip | AnnotatedTrip, spots: dict[Name, list[Spot]], areas: list[_Area]
-    ) -> None:
-        self.trip, self.spots, self.areas = trip, spots, areas
+    def __init__(self, trip: PlannedTrip | AnnotatedTrip, spots: dict[Name, list[Spot]]) -> None:
+        self.trip, self.spots = trip, spots
         self.last = len(trip.phases) - 1
+        self.nouns: int | None = None
 
     @cached_property
     def clock(self) -> Clock | None:
@@ -103,44 +92,39 @@ class Evidence:
         return course_of(self.trip.phases)
 
     @cached_property
-    def zones(self) -> frozenset[str]:
-        """Return the zones that some phase lies in or touches."""
-        return frozenset(zone for area in self.areas for zone in area.zones)
-
-    @cached_property
-    def facilities(self) -> frozenset[str]:
-        """Return the kinds of places in its areas and beside its road, codes of the vocabulary."""
-        return frozenset(kind for area in self.areas for kind in area.facilities)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Return the folded words its areas, places and roads are told with."""
-        found = {word for area in self.areas for word in area.words}
-        for place in self.trip.places:
-            found.update(folded_words(place.category or ""), folded_words(place.name))
-        for phase in self.trip.phases:
-            for road in phase.road_names:
-                found.update(folded_words(road))
-        return frozenset(found)
-
-    @cached_property
-    def place_categories(self) -> frozenset[str]:
-        """Return the categories of its named places."""
-        return frozenset(place.category for place in self.trip.places if place.category)
+    def straightness(self) -> float:
+        """Return how straight it goes: 1 straight on, 0 round in a circle."""
+        length = sum(phase.length_m for phase in self.trip.phases)
+        return hypot(*self.course) / length if length else 0.0
 
     def phases_of(self, name: Name) -> list[int]:
         """Return the phases in which something has this name."""
-        return [spot.phase for spot in self.spots.get(name, ())]
+        return list(dict.fromkeys(spot.phase for spot in self.spots.get(name, ())))
+
+    def named(self, kind: NameKind) -> int:
+        """Return how many different names of a kind it has."""
+        return sum(any(spot.kind == kind for spot in spots) for spots in self.spots.values())
+
+    def around(self, roads: Iterable[str]) -> list[Phase]:
+        """Return the phases of some roads and their neighbours, where a turn onto one may lie."""
+        wanted = frozenset(roads)
+        phases = self.trip.phases
+        near = {
+            number
+            for phase in phases
+            if not wanted.isdisjoint(phase.road_names)
+            for number in (phase.p - 1, phase.p, phase.p + 1)
+        }
+        return [phase for phase in phases if phase.p in near]
 
 
 class EvidenceReader:
     """Reads trips of one city."""
 
-    def __init__(self, names: Gazetteer, words: Vocabulary) -> None:
-        """Keep the city's names and the vocabulary of zones and kinds of places."""
-        self._names, self._words = names, words
-        self._areas: dict[str, _Area] = {}
-        self._kinds = {c: kind.code for kind in words.facilities for c in kind.categories}
+    def __init__(self, names: Gazetteer) -> None:
+        """Keep the city's names."""
+        self._of = names.of
+        self._districts: dict[str, Name | None] = {}
 
     def read(self, trip: PlannedTrip | AnnotatedTrip) -> Evidence:
         """Return what a trip's record shows.
@@ -148,45 +132,26 @@ class EvidenceReader:
         Raises:
             ContractError: It has a name that the city's tables have not.
         """
-        of = self._names.of
-        spots: dict[Name, list[Spot]] = {}
-        areas = []
+        of = self._of
+        spots: dict[Name, list[Spot]] = defaultdict(list)
         for phase in trip.phases:
+            number, cell, desc = phase.p, phase.cell, phase.desc
             for road in phase.road_names:
-                spots.setdefault(of(road), []).append(Spot(phase.p, "road", phase.cell, None))
-            area = self._areas.get(phase.desc) or self._read_area(phase.desc)
-            areas.append(area)
-            if area.district is not None:
-                spot = Spot(phase.p, "district", phase.cell, None)
-                spots.setdefault(area.district, []).append(spot)
+                spots[of(road)].append(Spot(number, "road", cell, None))
+            district = self._districts[desc] if desc in self._districts else self._district(desc)
+            if district is not None:
+                spots[district].append(Spot(number, "district", cell, None))
         for place in trip.places:
-            spots.setdefault(of(place.name), []).append(Spot(place.phase, "place", "", place))
-        return Evidence(trip, spots, areas)
+            spots[of(place.name)].append(Spot(place.phase, "place", "", place))
+        return Evidence(trip, dict(spots))
 
-    def kind_of(self, category: str) -> str | None:
-        """Return the kind of place that a category is, a code of the vocabulary."""
-        return self._kinds.get(category)
-
-    def _read_area(self, desc: str) -> _Area:
-        if len(self._areas) >= _AREAS_KEPT:
-            self._areas.clear()
-        parts = read_area(desc)
-        area = _Area(
-            district=self._names.of(parts.district) if parts.district else None,
-            zones=frozenset(
-                zone.code
-                for zone in self._words.zones
-                if lies_in(parts, zone) or touches(parts, zone)
-            ),
-            facilities=frozenset(filter(None, map(self._kinds.get, parts.facilities))),
-            words=frozenset(
-                word
-                for part in (*parts.natural, *parts.commercial, *parts.facilities)
-                for word in folded_words(part)
-            ),
-        )
-        self._areas[desc] = area
-        return area
+    def _district(self, desc: str) -> Name | None:
+        if len(self._districts) >= _AREAS_KEPT:
+            self._districts.clear()
+        text = read_area(desc).district
+        district = self._of(text) if text else None
+        self._districts[desc] = district
+        return district
 
 
 def clock_of(start_time: str) -> Clock | None:
@@ -198,7 +163,7 @@ def clock_of(start_time: str) -> Clock | None:
     try:
         weekday, month, day, year, _, hour, minute, half = words
         return Clock(
-            _WEEKDAYS.index(weekday.lower()),
+            WEEKDAYS.index(weekday.lower()),
             int(hour) % 12 * 60 + 720 * (half == "PM") + int(minute),
             int(day),
             MONTHS.index(month.lower()) + 1,
@@ -216,9 +181,3 @@ def course_of(phases: list[Phase]) -> tuple[float, float]:
         east += straight * sin(radians(phase.heading_deg))
         north += straight * cos(radians(phase.heading_deg))
     return east, north
-
-
-def straightness(phases: list[Phase]) -> float:
-    """Return how straight some phases run together: 1 straight on, 0 round in a circle."""
-    length = sum(phase.length_m for phase in phases)
-    return hypot(*course_of(phases)) / length if length else 0.0

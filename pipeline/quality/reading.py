@@ -29,7 +29,14 @@ DIGIT = 1 << 7  # begins with a digit
 CASELESS = 1 << 8  # of a script without capitals
 HEAD = 1 << 9  # a name of the city may begin with it
 ABBREVIATION = 1 << 10  # a full stop after it ends no sentence: "St.", "F."
-HINT = 1 << 11  # a claim, a label or a noun may begin with it
+NUMERIC = 1 << 11  # says a number
+HINT_COURSE = 1 << 12  # a direction
+HINT_PART = 1 << 13  # begins a part of the day
+HINT_DAY = 1 << 14  # a day of the week or a kind of day
+HINT_MONTH = 1 << 15  # a month
+HINT_NOUN = 1 << 16  # begins a noun that claims something of the way
+HINT_TERM = 1 << 17  # begins a label or a word of the pipeline
+ANY_CLAIM = NUMERIC | HINT_COURSE | HINT_PART | HINT_DAY | HINT_MONTH | HINT_NOUN
 
 # Between two words of one name; anything else ends the name unless the name holds it too.
 _SOFT = frozenset(" -'’.&/\u00a0`´‘•+@")
@@ -108,7 +115,7 @@ class Lexicon(dict[str, Word]):
         Args:
             tables: What decides what kind of word it is.
             heads: Canonical words that begin a name of the city.
-            hints: Further flags by canonical word.
+            hints: Further flags by folded or canonical word.
         """
         super().__init__()
         self._tables, self._heads, self._hints = tables, heads, hints
@@ -127,7 +134,7 @@ class Lexicon(dict[str, Word]):
         first = raw[0]
         flags = self._hints.get(canonical, 0) | self._hints.get(folded, 0)
         if first.isdigit():
-            flags |= DIGIT
+            flags |= DIGIT | NUMERIC
         elif first.isupper() or first.istitle():
             flags |= CAPITAL
             flags |= SHOUTED if len(raw) > 1 and raw.isupper() else 0

@@ -7,17 +7,17 @@
 Every word of the files is folded as the texts are, so the files may hold accents and capitals.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
 from pipeline.params import document_of
 from pipeline.quality.folding import fold, folded_words
+from pipeline.quality.phrases import PhraseTree
 
-_T = TypeVar("_T")
 TABLES = Path(__file__).resolve().parent / "tables"
 Role = Literal["origin", "destination", "way", "stop", "ends", "stay", "avoid"]
 # Endings that make another form of an ordinary word, and what the word then ends in.
@@ -154,7 +154,7 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         return False
 
     @cached_property
-    def markers(self) -> "PhraseTree[Role]":
+    def markers(self) -> PhraseTree[Role]:
         """Return the role that words before a name give it, by those words from the last one."""
         tree: PhraseTree[Role] = PhraseTree()
         for role, phrases in self.roles.markers.items():
@@ -166,7 +166,7 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         return tuple(self.canonical(word) for word in folded_words(phrase))
 
     @cached_property
-    def attaching(self) -> "PhraseTree[int]":
+    def attaching(self) -> PhraseTree[int]:
         """Return the lengths of phrases of place that leave the role open, from the last word."""
         tree: PhraseTree[int] = PhraseTree()
         for phrase in map(self._phrase, self.roles.attaching):
@@ -182,52 +182,6 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     def joining(self) -> frozenset[str]:
         """Return words that join the names of a list, canonical."""
         return self._canonical_set(self.roles.joining)
-
-
-class PhraseTree(Generic[_T]):
-    """Phrases word by word, and what each one means."""
-
-    def __init__(self) -> None:
-        self.root: dict[str, Any] = {}
-
-    def add(self, words: Iterable[str], meaning: _T) -> None:
-        """Add a phrase; of equal ones the first counts."""
-        node = self.root
-        for word in words:
-            node = node.setdefault(word, {})
-        node.setdefault("", meaning)
-
-    def before(self, words: Sequence[Any], end: int, first: int) -> _T | None:
-        """Return what the longest phrase means that ends before a word and was added reversed.
-
-        Args:
-            words: Words whose first entry is their canonical form.
-            end: Number of the word after the phrase.
-            first: Number of the first word it may reach.
-        """
-        node: dict[str, Any] | None = self.root
-        best: _T | None = None
-        while end > first:
-            end -= 1
-            node = node.get(words[end][0]) if node is not None else None
-            if node is None:
-                break
-            best = node.get("", best)
-        return best
-
-    def after(self, words: Sequence[Any], first: int) -> tuple[int, _T] | None:
-        """Return where the longest phrase ends that begins with a word, and what it means."""
-        node: dict[str, Any] | None = self.root.get(words[first][0])
-        best: tuple[int, _T] | None = None
-        while node is not None:
-            first += 1
-            meaning = node.get("")
-            if meaning is not None:
-                best = first, meaning
-            if first == len(words):
-                break
-            node = node.get(words[first][0])
-        return best
 
 
 @cache

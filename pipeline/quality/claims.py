@@ -1,0 +1,146 @@
+"""Hold what a text states of direction, time, length and things against the trip's own record.
+
+    "heads north-west on Rua B around 4 AM, 8 minutes, past a pharmacy"
+    ->  Claim("north-west", direction, supported), Claim("4 AM", clock, supported),
+        Claim("8 minutes", duration, supported), Claim("pharmacy", noun, unverified)
+
+A claim is supported or contradicted where a rule can tell, with room for how people round; what no
+rule can tell is unverified and goes to the verifier (stage 3). Paper: A.3.5, "Accuracy".
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pipeline.quality.claims_clock import CLOCK_WORDS, clock_claim
+from pipeline.quality.claims_course import COURSE_WORDS, course_claim
+from pipeline.quality.claims_length import length_claim
+from pipeline.quality.claims_nouns import NounClaims
+from pipeline.quality.evidence import Evidence
+from pipeline.quality.reading import (
+    ANY_CLAIM,
+    HINT_COURSE,
+    HINT_DAY,
+    HINT_MONTH,
+    HINT_NOUN,
+    HINT_PART,
+    NUMERIC,
+    Reading,
+)
+from pipeline.quality.rules import Hit, Rule
+from pipeline.quality.stated import NUMBERS, Stated
+from pipeline.records import Claim, Mention
+
+_RULES = {
+    "direction": Rule.WRONG_DIRECTION,
+    "clock": Rule.WRONG_TIME,
+    "part_of_day": Rule.WRONG_TIME,
+    "day": Rule.WRONG_TIME,
+    "date": Rule.WRONG_TIME,
+    "duration": Rule.WRONG_DURATION,
+    "distance": Rule.WRONG_DISTANCE,
+    "count": Rule.WRONG_COUNT,
+}
+
+
+class Claimed(NamedTuple):
+    """The claims of one text and what is wrong with them."""
+
+    claims: list[Claim]
+    hits: list[Hit]
+
+
+class ClaimChecker:
+    """Checks the claims of texts."""
+
+    def __init__(self, nouns: NounClaims) -> None:
+        """Keep the nouns that claim something."""
+        self._nouns = nouns
+
+    @property
+    def hints(self) -> dict[str, int]:
+        """Return the flag of each word that may begin a claim."""
+        found: dict[str, int] = {}
+        for words, hint in (
+            (self._nouns.tree.root, HINT_NOUN),
+            (COURSE_WORDS, HINT_COURSE),
+            (CLOCK_WORDS.parts, HINT_PART),
+            (CLOCK_WORDS.days, HINT_DAY),
+            (CLOCK_WORDS.months, HINT_MONTH),
+            ((*NUMBERS, "half", "quarter"), NUMERIC),
+        ):
+            for word in words:
+                found[word] = found.get(word, 0) | hint
+        return found
+
+    def check(
+        self, reading: Reading, evidence: Evidence, mentions: Sequence[Mention], *, field: str
+    ) -> Claimed:
+        """Find and judge the claims of a text.
+
+        Args:
+            reading: The text.
+            evidence: The trip's own record.
+            mentions: Its names, whose words claim nothing by themselves.
+            field: Which of the seven texts it is.
+        """
+        if not reading.flags & ANY_CLAIM:
+            return Claimed([], [])
+        caption = field == "trajectory_caption"
+        claims: list[Claim] = []
+        done = 0  # characters
+        for number, word in enumerate(reading.words):
+            if word[1] & ANY_CLAIM and reading.starts[number] >= done:
+                stated = self._stated(reading, number, evidence, mentions, caption=caption)
+                if stated is not None:
+                    done = stated.end
+                    if _is_free(stated, mentions):
+                        claims.append(_claim(stated, field, reading.text))
+        hits = [
+            Hit(_RULES[claim.kind], claim.start, claim.end, f"expected {claim.expected}")
+            for claim in claims
+            if claim.verdict == "contradicted"
+        ]
+        return Claimed(claims, hits)
+
+    def _stated(
+        self,
+        reading: Reading,
+        number: int,
+        evidence: Evidence,
+        mentions: Sequence[Mention],
+        *,
+        caption: bool,
+    ) -> Stated | None:
+        """Return what is stated from a word on, whatever kind of claim it is."""
+        flags = reading.words[number][1]
+        if flags & HINT_COURSE:
+            stated = course_claim(reading, number, evidence, mentions, caption=caption)
+            if stated is not None:
+                return stated
+        if flags & (NUMERIC | HINT_MONTH | HINT_PART | HINT_DAY):
+            stated = clock_claim(reading, number, evidence)
+            if stated is not None:
+                return stated
+        if flags & NUMERIC:
+            stated = length_claim(reading, number, evidence)
+            if stated is not None:
+                return stated
+        return self._nouns.noun_claim(reading, number, evidence) if flags & HINT_NOUN else None
+
+
+def _is_free(one: Stated, mentions: Sequence[Mention]) -> bool:
+    """Tell whether a statement lies outside all names."""
+    return all(one.end <= mention.start or mention.end <= one.start for mention in mentions)
+
+
+def _claim(one: Stated, field: str, text: str) -> Claim:
+    return Claim(
+        field=field,
+        start=one.start,
+        end=one.end,
+        text=text[one.start : one.end],
+        kind=one.kind,
+        verdict=one.verdict,
+        expected=one.expected,
+        method=one.method,
+    )

@@ -1,0 +1,240 @@
+"""Times, days and parts of the day in a text, held against the start and end of the trip.
+
+    trip from Saturday 4:11 AM to 4:19 AM
+    "around 4 AM on a weekday"  ->  clock supported, day contradicted (expected Saturday)
+
+People round: "4 AM" stands for half an hour either way, "4:10" for ten minutes, "4:11" for one.
+"""
+
+import re
+from typing import Literal, NamedTuple
+
+from pipeline.quality.evidence import MONTHS, WEEKDAYS, Clock, Evidence
+from pipeline.quality.phrases import phrase_tree
+from pipeline.quality.reading import CAPITAL, HINT_DAY, HINT_MONTH, HINT_PART, NUMERIC, Reading
+from pipeline.quality.stated import CONTRADICTED, NUMBERS, SUPPORTED, UNVERIFIED, Stated
+from pipeline.quality.tables import word_tables
+
+_DAY = 1440
+# Parts of the day as people use the words, minutes of the day: from, to.
+_PARTS = {
+    "early morning": (0, 540), "early hours": (0, 480), "small hours": (0, 360), "dawn": (210, 540),
+    "predawn": (0, 420), "sunrise": (210, 540), "late morning": (570, 750), "morning": (0, 750),
+    "midday": (630, 870), "noon": (630, 870), "lunchtime": (630, 870), "afternoon": (705, 1110),
+    "early afternoon": (705, 930), "late afternoon": (870, 1170), "evening": (990, 1440),
+    "early evening": (960, 1200), "late evening": (1170, 1440), "tonight": (1050, 1830),
+    "dusk": (930, 1380), "sunset": (930, 1380), "late night": (1260, 1740), "night": (1140, 1830),
+    "nighttime": (1140, 1830), "overnight": (1260, 1830), "midnight": (1380, 1500),
+    "daytime": (360, 1260), "middle of the night": (1350, 1740), "rush hour": (390, 1170),
+}  # fmt: skip
+_TIME = re.compile(
+    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s*(?P<half>[ap])\.?m\b\.?"
+    r"|(?P<h24>[01]?\d|2[0-3]):(?P<m24>[0-5]\d)(?!\d)"
+    r"|(?P<clock>\w+)\s+o['’]?\s?clock\b"
+    r"|(?P<word>\w+)\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b",
+    re.IGNORECASE,
+)
+_YEAR = r"(?:,?\s+(?P<{0}>(?:19|20)\d\d)\b)"
+_DATE = re.compile(
+    rf"(?P<m1>[A-Za-z]{{3,9}})\.?(?:\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b{_YEAR.format('y1')}?"
+    rf"|\s+(?P<y3>(?:19|20)\d\d)\b)"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m2>[A-Za-z]{{3,9}})\b{_YEAR.format('y2')}?",
+)
+_MONTH_NAMES = frozenset(
+    "january february march april may june july august september october november december"
+    " sept".split()
+) | frozenset(MONTHS)
+_KINDS_OF_DAY = {"weekend": (5, 6), "weekday": (0, 1, 2, 3, 4), "workday": (0, 1, 2, 3, 4)}
+_Bound = Literal["before", "after", "another"]
+_SHORT = word_tables().short_form
+_BOUNDS = phrase_tree(
+    {
+        "before": ["by", "before", "until", "till", "no later than", "not later than", "latest"],
+        "after": ["after", "past", "from", "since", "later than"],
+    },
+    short_form=_SHORT,
+    reverse=True,
+)
+# Words before a part of the day or a day that make it another one, or a greeting.
+_OTHER = phrase_tree(
+    {
+        True: ["good", "last", "tomorrow", "yesterday", "next", "every", "each", "all", "before",
+               "until", "till", "by", "since", "any", "not", "no", "per", "the other", "previous",
+               "rather than", "not on a", "instead of"]
+    },
+    short_form=_SHORT,
+    reverse=True,
+)  # fmt: skip
+_ROUND = frozenset({"about", "around", "at", "approximately", "roughly"})
+_NO_PART_AFTER = frozenset({"club", "clubs", "life", "bus", "shift", "out", "person", "market"})
+_BETWEEN_PART = frozenset({"weekday", "weekend", "on", "of", *WEEKDAYS})
+_FURTHEST_BOUND = 180
+_PART_TREE = phrase_tree({part: [part, f"{part}s"] for part in _PARTS}, short_form={}, reverse=False)
+
+
+class ClockWords(NamedTuple):
+    """Words that hint at a claim on the clock."""
+
+    parts: frozenset[str]
+    days: frozenset[str]
+    months: frozenset[str]
+
+
+CLOCK_WORDS = ClockWords(
+    parts=frozenset(_PART_TREE.root),
+    days=frozenset(f"{day}{s}" for day in (*WEEKDAYS, *_KINDS_OF_DAY, "week", "work")
+                   for s in ("", "s")),
+    months=_MONTH_NAMES,
+)  # fmt: skip
+
+
+def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    """Return what a text states of the time of the trip from a word on, if anything.
+
+    Where the trip's trace has no clock nothing can be told, and all is unverified.
+    """
+    flags = reading.words[number][1]
+    if flags & (NUMERIC | HINT_MONTH):
+        found = _time(reading, number, evidence) or _date(reading, number, evidence)
+        if found is not None:
+            return found
+    if flags & HINT_PART:
+        found = _part(reading, number, evidence)
+        if found is not None:
+            return found
+    return _day(reading, number, evidence) if flags & HINT_DAY else None
+
+
+def _judged(start: int, end: int, kind: str, clock: Clock | None, fits: bool | None) -> Stated:
+    if clock is None or fits is None:
+        return Stated(start, end, kind, UNVERIFIED, "", "no_clock" if clock is None else "open")
+    day, month = WEEKDAYS[clock.weekday].capitalize(), MONTHS[clock.month - 1].capitalize()
+    hour, minute = divmod(clock.minute, 60)
+    shown = f"a start on {day}, {month} {clock.day}, {clock.year} at {hour}:{minute:02d}"
+    return Stated(start, end, kind, SUPPORTED if fits else CONTRADICTED, shown, "clock")
+
+
+def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    match = _TIME.match(reading.text, reading.starts[number])
+    asked = _minute_of(match) if match is not None else None
+    if match is None or asked is None:
+        return None
+    minute, tolerance, cycle = asked
+    clock = evidence.clock
+    if clock is None:
+        return _judged(*match.span(), "clock", None, None)
+    start, lasts = clock.minute, evidence.trip.meta.duration_s / 60
+    end = number
+    while end and reading.words[end - 1][0] in _ROUND:
+        end -= 1
+    match _BOUNDS.before(reading.words, end, max(0, end - 3)):
+        case "before":
+            fits = (minute + tolerance - start - lasts) % cycle <= _FURTHEST_BOUND + tolerance
+        case "after":
+            fits = (start - minute + tolerance) % cycle <= _FURTHEST_BOUND + tolerance
+        case _:
+            fits = (minute - start + tolerance) % cycle <= lasts + 2 * tolerance
+    return _judged(*match.span(), "clock", clock, fits)
+
+
+def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
+    """Return the minute of the day, what it is rounded by, and after how many it comes again."""
+    part = match.groupdict()
+    if part["hour"]:
+        hour, minute = int(part["hour"]), int(part["minute"] or 0)
+        if not 1 <= hour <= 12 or minute > 59:
+            return None
+        asked = hour % 12 * 60 + minute + (720 if part["half"].lower() == "p" else 0)
+        return asked, _rounding(minute, exact=bool(part["minute"])), _DAY
+    if part["h24"]:
+        hour, minute = int(part["h24"]), int(part["m24"])
+        cycle = _DAY if hour > 12 or part["h24"].startswith("0") else 720
+        return hour * 60 + minute, _rounding(minute, exact=True), cycle
+    word = (part["clock"] or part["word"]).lower()
+    said = int(word) if word.isdigit() else NUMBERS.get(word, 0)
+    if not 1 <= said <= 12:
+        return None
+    if part["clock"]:
+        return said % 12 * 60, 30, 720
+    later = part["part"].lower() != "morning"
+    return said % 12 * 60 + 720 * later, 30, _DAY
+
+
+def _rounding(minute: int, *, exact: bool) -> float:
+    if not exact:
+        return 30
+    return 10 if minute % 5 == 0 else 1.5
+
+
+def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    words = reading.words
+    found = _PART_TREE.after(words, number)
+    if found is None:
+        # "early weekday morning", "late Friday night"
+        second = number + 2
+        if second >= len(words) or words[number + 1][0] not in _BETWEEN_PART:
+            return None
+        end, part = second + 1, f"{words[number][0]} {words[second][0]}"
+        if part not in _PARTS:
+            return None
+    else:
+        end, part = found
+    if _is_another(reading, number, end) or (end < len(words) and words[end][0] in _NO_PART_AFTER):
+        return None
+    clock = evidence.clock
+    fits = None
+    if clock is not None:
+        begins, ends = _PARTS[part]
+        lasts = evidence.trip.meta.duration_s / 60
+        fits = (clock.minute + lasts - begins) % _DAY <= ends - begins + lasts
+        fits = None if part == "rush hour" and fits else fits
+    return _judged(reading.starts[number], reading.end(end - 1), "part_of_day", clock, fits)
+
+
+def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    words = reading.words
+    word, end = words[number][0].removesuffix("s"), number + 1
+    if word in {"week", "work"}:  # "week-end"
+        if end == len(words) or reading.gaps[end] != "-":
+            return None
+        word, end = word + words[end][0].removesuffix("s"), end + 1
+    if _is_another(reading, number, end) or (word not in _KINDS_OF_DAY and word not in WEEKDAYS):
+        return None
+    clock = evidence.clock
+    fits = None
+    if clock is not None:
+        days = {clock.weekday}
+        if clock.minute < 360 and any(other[0] == "night" for other in words):
+            days.add((clock.weekday - 1) % 7)  # "Saturday night" at two on Sunday
+        asked = _KINDS_OF_DAY.get(word) or (WEEKDAYS.index(word),)
+        friday_evening = word == "weekend" and clock.weekday == 4 and clock.minute >= 1020
+        fits = friday_evening or not days.isdisjoint(asked)
+    return _judged(reading.starts[number], reading.end(end - 1), "day", clock, fits)
+
+
+def _is_another(reading: Reading, number: int, end: int) -> bool:
+    """Tell whether a day or a part of it is not the trip's: "tomorrow morning", "Good evening"."""
+    if _OTHER.before(reading.words, number, max(0, number - 3)):
+        return True
+    greets = number == 0 and end == 1 and reading.gaps[end][:1] in {",", "!"}
+    return greets and reading.words[0][0] in {"morning", "afternoon", "evening"}
+
+
+def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    match = _DATE.match(reading.text, reading.starts[number])
+    if match is None:
+        return None
+    part = match.groupdict()
+    month = (part["m1"] or part["m2"]).lower()
+    day, year = part["d1"] or part["d2"], part["y1"] or part["y2"] or part["y3"]
+    if month not in _MONTH_NAMES or (day and not 1 <= int(day) <= 31):
+        return None
+    if part["m1"] and not reading.words[number][1] & CAPITAL:
+        return None  # "may 3 of us"
+    clock = evidence.clock
+    fits = clock is not None and (
+        MONTHS.index(month[:3]) + 1 == clock.month
+        and (day is None or int(day) == clock.day)
+        and (year is None or int(year) == clock.year)
+    )
+    return _judged(*match.span(), "date", clock, fits)

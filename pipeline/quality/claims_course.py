@@ -1,0 +1,178 @@
+"""Directions in a text, held against the headings of the trip's phases.
+
+    Rua B runs northwest in phase 3; the trip as a whole goes west
+    "heads north along Rua B"  ->  supported by Rua B's phases
+    "keep going east"          ->  contradicted by the whole way
+
+A direction said with a road is held against that road's phases, said at the start against the first
+ones, said alone against the whole way or, in a caption, against any phase. It is supported within a
+sector and a half of the eight, contradicted from a right angle on, and open between.
+"""
+
+from collections.abc import Sequence
+from math import atan2, degrees
+
+from pipeline.quality.evidence import Evidence
+from pipeline.quality.reading import CAPITAL, SHOUTED, Reading
+from pipeline.quality.stated import CONTRADICTED, SUPPORTED, UNVERIFIED, ClaimVerdict, Stated
+from pipeline.records import Mention, Phase
+
+_POINTS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
+_LETTERS = {"n": 0, "ne": 1, "e": 2, "se": 3, "s": 4, "sw": 5, "w": 6, "nw": 7}
+_ENDINGS = ("bound", "ward", "wards", "erly")
+_BARE = {point: number for number, point in enumerate(_POINTS)}
+_TURNED = {f"{point}{ending}": number for point, number in _BARE.items() for ending in _ENDINGS}
+COURSE_WORDS = frozenset({*_BARE, *_TURNED, *_LETTERS})
+# Where a bare point is no direction driven: "the north side", "west of", "in the south".
+_PLACE_AFTER = frozenset(
+    "of side end bank shore coast stn entrance exit part corner edge pier tower wing gate quarter"
+    " suburb suburbs central ern".split()
+)
+_THE = frozenset({"the", "a", "an", "far", "deep"})
+_TO = frozenset({"to", "toward", "towards", "for"})
+_LETTERS_BEFORE = frozenset(
+    "hdg heading head heads going go goes mostly mainly gen dir direction always keep course bearing"
+    " for".split()
+)
+_LETTERS_AFTER = frozenset({"via", "on", "along", "past", "through"})
+_OVERALL = frozenset(
+    "mostly mainly main general generally overall throughout all whole always still direction course"
+    " bearing straight most".split()
+)
+_AT_FIRST = frozenset(
+    "first initially start starts starting sets set leave leaves leaving depart departs begin begins"
+    .split()
+)
+# Words and marks that part what is said of one road from what is said of the next.
+_PARTING = frozenset({"and", "then", "before"})
+_NEAR_DEG, _FAR_DEG = 67.5, 90.0
+# Below this the way winds, and so may its directions.
+_STRAIGHT, _PHASE_STRAIGHT = 0.4, 0.5
+
+
+def course_claim(
+    reading: Reading,
+    number: int,
+    evidence: Evidence,
+    mentions: Sequence[Mention],
+    *,
+    caption: bool,
+) -> Stated | None:
+    """Return what a text states of the direction driven at a word; None where it is none."""
+    found = _point(reading, number)
+    if found is None:
+        return None
+    end, point = found
+    verdict, expected, method = _judged(reading, number, end, point, evidence, mentions, caption)
+    span = reading.starts[number], reading.end(end - 1)
+    return Stated(*span, "direction", verdict, expected, method)
+
+
+def _point(reading: Reading, number: int) -> tuple[int, int] | None:
+    """Return the word after a direction and its number among the eight."""
+    words = reading.words
+    word, flags = words[number][0], words[number][1]
+    before = words[number - 1][0] if number else ""
+    end = number + 1
+    following = words[end][0] if end < len(words) else ""
+    close = end < len(words) and reading.gaps[end] in {" ", "-"}
+    if word in _LETTERS:
+        if not flags & (SHOUTED | CAPITAL) or reading.text[reading.starts[number] :][:1].islower():
+            return None
+        if following == "bound" and reading.gaps[end] == "-":
+            return end + 1, _LETTERS[word]
+        two = len(word) > 1
+        told = before in _LETTERS_BEFORE or (two and following in _LETTERS_AFTER)
+        return (end, _LETTERS[word]) if told else None
+    if word in _TURNED:
+        return end, _TURNED[word]
+    if close and word in {"north", "south"}:
+        joined = f"{word}{following}"  # "north-west"
+        if joined in _TURNED:
+            return end + 1, _TURNED[joined]
+        if joined in _BARE:
+            word, end = joined, end + 1
+    following = words[end][0] if end < len(words) else ""
+    if following == "bound" and reading.gaps[end] in {"-", " "}:
+        return end + 1, _BARE[word]
+    if following in _PLACE_AFTER and reading.gaps[end] in {" ", "-"}:
+        return None
+    if before in _THE and not (number > 1 and words[number - 2][0] in _TO):
+        return None
+    if flags & CAPITAL and number not in reading.begins:
+        return None  # "the West End": a name, or part of one
+    return end, _BARE[word]
+
+
+def _judged(  # noqa: PLR0913 - one place, one claim
+    reading: Reading,
+    number: int,
+    end: int,
+    point: int,
+    evidence: Evidence,
+    mentions: Sequence[Mention],
+    caption: bool,
+) -> tuple[ClaimVerdict, str, str]:
+    said = 45.0 * point
+    first, last = _clause(reading, number, end)
+    words = {word[0] for word in reading.words[first:last]}
+    phases = evidence.trip.phases
+    if caption or _OVERALL.isdisjoint(words):
+        begin, stop = reading.starts[first], reading.end(last - 1)
+        roads = [m.name for m in mentions if begin <= m.start < stop and m.kind == "road"]
+        near = evidence.around(roads) if roads else []
+        if near:
+            return (*_against(said, near), "road")
+        earlier = {word[0] for word in reading.words[max(0, first - 8) : first]} if caption else set()
+        if not _AT_FIRST.isdisjoint(words | earlier):
+            verdict, expected = _against(said, phases[:3])
+            if verdict == SUPPORTED or (caption and not _AT_FIRST.isdisjoint(words)):
+                return verdict, expected, "start"
+    if caption:
+        return (*_against(said, phases), "any phase")
+    heading = degrees(atan2(*evidence.course))
+    expected = f"{_POINTS[int((heading % 360.0 + 22.5) // 45.0) % 8]} overall"
+    if evidence.straightness < _STRAIGHT:
+        return UNVERIFIED, expected, "winding"
+    return _by_angle(_apart(said, heading)), expected, "whole way"
+
+
+def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
+    """Return the first word of the clause a direction stands in, and the word after its last."""
+    words = reading.words
+    first = number
+    while first > 0 and not reading.breaks(first) and first not in reading.sentences:
+        if words[first - 1][0] in _PARTING:
+            break
+        first -= 1
+    last = end
+    while last < len(words) and not reading.breaks(last) and last not in reading.sentences:
+        if words[last][0] in _PARTING:
+            break
+        last += 1
+    return first, last
+
+
+def _against(said: float, phases: Sequence[Phase]) -> tuple[ClaimVerdict, str]:
+    """Return what some phases make of a direction: one that fits will do, a winding one is open."""
+    verdict: ClaimVerdict = CONTRADICTED
+    for phase in phases:
+        found = (
+            _by_angle(_apart(said, phase.heading_deg))
+            if phase.heading_strength >= _PHASE_STRAIGHT
+            else UNVERIFIED
+        )
+        if found == SUPPORTED:
+            return found, f"{phase.dir} in phase {phase.p}"
+        verdict = UNVERIFIED if found == UNVERIFIED else verdict
+    return verdict, f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
+
+
+def _apart(one: float, other: float) -> float:
+    return abs((one - other + 180.0) % 360.0 - 180.0)
+
+
+def _by_angle(apart: float) -> ClaimVerdict:
+    if apart <= _NEAR_DEG:
+        return SUPPORTED
+    return CONTRADICTED if apart >= _FAR_DEG else UNVERIFIED

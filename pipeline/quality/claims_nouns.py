@@ -1,0 +1,156 @@
+"""Common nouns that claim something of the way: a pharmacy, the river, a bridge.
+
+    "past the river to a pharmacy" on a trip with water in phase 2 and no pharmacy
+    ->  Stated("river", noun, supported), Stated("pharmacy", noun, unverified)
+
+The annotator saw a few words on each area and the nearest places, so what they show is supported.
+What they do not show no rule decides here: the words may mean something else, and the verifier reads
+them. Nothing is claimed by what is kept off ("avoid the parks"). Paper: A.3.6, Data Grounding.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from pipeline.errors import ParameterError
+from pipeline.language.areas import lies_in, read_area, touches
+from pipeline.language.vocabulary import Vocabulary
+from pipeline.params import document_of
+from pipeline.quality.evidence import Evidence
+from pipeline.quality.folding import fold, folded_words
+from pipeline.quality.phrases import PhraseTree
+from pipeline.quality.reading import Reading
+from pipeline.quality.stated import SUPPORTED, UNVERIFIED, Stated
+from pipeline.quality.tables import WordTables
+
+# Words before a noun that are looked at for a refusal.
+_REFUSAL_WINDOW = 7
+# Names, categories and descriptions remembered; a city has some ten thousand.
+_KEPT = 1 << 20
+
+
+class Noun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of nouns.yaml: words, and what bears them out."""
+
+    words: list[str]
+    zones: list[str] = []
+    facilities: list[str] = []
+    parts: list[str] = []
+
+
+class NounTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of nouns.yaml."""
+
+    nouns: list[Noun]
+    also_verbs: list[str]
+    before_nouns: list[str]
+    keeping_off: list[str]
+
+
+def read_nouns(file: Path, words: Vocabulary) -> NounTable:
+    """Read the table of nouns.
+
+    Raises:
+        ParameterError: It is broken, or names a zone or kind that the vocabulary has not.
+    """
+    table: NounTable = document_of(file, NounTable)
+    known = {zone.code for zone in words.zones} | {kind.code for kind in words.facilities}
+    for noun in table.nouns:
+        unknown = {*noun.zones, *noun.facilities} - known
+        if unknown:
+            raise ParameterError(
+                f"{file.name}: nouns: {noun.words[0]}: expected codes of prompts/vocabulary.yaml,"
+                f" found {', '.join(sorted(unknown))}; mend the file"
+            )
+    return table
+
+
+class NounClaims:
+    """Finds the nouns of texts and what bears them out."""
+
+    def __init__(self, table: NounTable, tables: WordTables, words: Vocabulary) -> None:
+        """Plant the nouns in a tree, singular and plural, with the numbers of their lines."""
+        self.tree: PhraseTree[int] = PhraseTree()
+        self._nouns = table.nouns
+        for number, noun in enumerate(table.nouns):
+            for phrase in noun.words:
+                *before, last = folded_words(phrase)
+                start = [tables.canonical(word) for word in before]
+                self.tree.add([*start, tables.canonical(last)], number)
+                self.tree.add([*start, tables.canonical(f"{last}s")], number)
+        self._also_verbs = {tables.canonical(word) for word in table.also_verbs}
+        self._before = {fold(word) for word in table.before_nouns}
+        self._refusing = {fold(word) for word in table.keeping_off}
+        self._words = words
+        self._kinds = {c: kind.code for kind in words.facilities for c in kind.categories}
+        self._shown: dict[str, int] = {}
+
+    def noun_claim(self, reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+        """Return what a noun claims that begins with a word; None where it claims nothing."""
+        found = self.tree.after(reading.words, number)
+        if found is None or not self._is_claimed(reading, number, found[0]):
+            return None
+        end, noun = found
+        borne_out = self._of_trip(evidence) >> noun & 1
+        line = self._nouns[noun]
+        told = ", ".join([*line.zones, *line.facilities, *line.parts][:4]) or "nothing can show it"
+        verdict = SUPPORTED if borne_out else UNVERIFIED
+        span = reading.starts[number], reading.end(end - 1)
+        return Stated(*span, "noun", verdict, f"in the record: {told}", "record")
+
+    def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
+        words = reading.words
+        lowest = max(0, first - _REFUSAL_WINDOW)
+        here = first
+        while here > lowest and here not in reading.sentences:
+            here -= 1
+            if words[here][0] in self._refusing:
+                return False
+        if end - first > 1 or words[first][0] not in self._also_verbs:
+            return True
+        if first in reading.begins:
+            return end == len(words) or end in reading.begins or bool(reading.breaks(end))
+        return words[first - 1][0] in self._before
+
+    def _of_trip(self, evidence: Evidence) -> int:
+        """Return which nouns a trip's record bears out, one bit each."""
+        if evidence.nouns is None:
+            shown, trip = self._shown, evidence.trip
+            found = 0
+            for phase in trip.phases:
+                found |= shown.get(phase.desc) or self._look(phase.desc, is_area=True)
+                for road in phase.road_names:
+                    found |= shown.get(road) or self._look(road)
+            for place in trip.places:
+                found |= shown.get(place.name) or self._look(place.name)
+                if place.category:
+                    found |= shown.get(place.category) or self._look(place.category)
+            evidence.nouns = found
+        return evidence.nouns
+
+    def _look(self, text: str, *, is_area: bool = False) -> int:
+        """Return which nouns a name, a category or an area description bears out.
+
+        The lowest bit beyond the nouns is set, so that "none" is remembered as well.
+        """
+        if len(self._shown) >= _KEPT:
+            self._shown.clear()
+        zones: set[str] = set()
+        facilities = {self._kinds[text]} if text in self._kinds else set()
+        words = folded_words(text)
+        if is_area:
+            area = read_area(text)
+            zones = {z.code for z in self._words.zones if lies_in(area, z) or touches(area, z)}
+            facilities = {self._kinds[word] for word in area.facilities if word in self._kinds}
+            told = (*area.natural, *area.commercial, *area.facilities, area.district or "")
+            words = [word for part in told for word in folded_words(part)]
+        found = 1 << len(self._nouns)
+        for number, noun in enumerate(self._nouns):
+            if (
+                not zones.isdisjoint(noun.zones)
+                or not facilities.isdisjoint(noun.facilities)
+                or any(part in word for part in noun.parts for word in words)
+            ):
+                found |= 1 << number
+        self._shown[text] = found
+        return found
