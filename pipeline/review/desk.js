@@ -25,7 +25,7 @@ function showKept() {
   byId("warning").hidden = !lost;
   byId("warning").textContent = "This browser keeps nothing for this page. Export before you close it, or your scores are lost.";
   const out = kept.exported ? (kept.changed ? `${kept.changed} changes since the last export` : "all exported") : "not exported yet";
-  byId("kept").textContent = lost ? "not kept" : `Kept in this browser · ${out}`;
+  byId("kept").textContent = lost ? "not kept" : `Kept here · ${out}`;
 }
 
 function showProgress() {
@@ -96,8 +96,8 @@ function openTrip(trip_id) {
   byId("item").replaceChildren(...itemHead(item));
   showRecord(item);
   showTexts(taskOf(kept.at.criterion), item);
-  byId("work").scrollTop = 0;
   showItemParts({focus: true});
+  toTheTexts();
 }
 
 function openBy(by) {

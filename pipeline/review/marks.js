@@ -51,12 +51,16 @@ function goTo(one, roads) {
 
 const WORD = 6.6;  // pixels: mean width of a letter of a label
 
-function isFree(x, y, width, taken) {
+function stepsOf([x, y], width) {
   const steps = [];
   for (let dx = -width / 2; dx <= width / 2; dx += 8) steps.push([x + dx, y]);
-  if (!steps.every(inView) || steps.some((a) => taken.some((b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < NAME_GAP))) return false;
-  taken.push(...steps);
-  return true;
+  return steps;
+}
+
+// Return how far a label at a place would be from the next thing, in pixels; 0 where it leaves the view.
+function roomAt(steps, taken) {
+  if (!steps.every(inView)) return 0;
+  return Math.min(Infinity, ...steps.flatMap((a) => taken.map((b) => Math.hypot(a[0] - b[0], a[1] - b[1]))));
 }
 
 function label(text, [x, y], name) {
@@ -67,7 +71,9 @@ function label(text, [x, y], name) {
 function pill(text, [x, y], taken) {
   const width = text.length * 7 + 14;
   const spots = [[x, y - 22], [x, y + 22], [x + width / 2 + 18, y], [x - width / 2 - 18, y]];
-  const [px, py] = spots.find((spot) => isFree(...spot, width, taken)) || spots[0];
+  const rooms = spots.map((spot) => Math.min(NAME_GAP, roomAt(stepsOf(spot, width), taken)));
+  const [px, py] = spots[rooms.indexOf(Math.max(...rooms))];
+  taken.push(...stepsOf([px, py], width));
   const mark = draw("g", {class: "pill", transform: `translate(${px} ${py})`}, layers.labels);
   draw("rect", {x: -width / 2, y: -10, width, height: 20, rx: 10}, mark);
   draw("text", {y: 4.5, "text-anchor": "middle"}, mark).textContent = text;
@@ -89,7 +95,10 @@ drawnLast.push((taken) => {
   if (view.scale > 0.45 && shown("places")) {
     for (const place of beside) {
       const [x, y] = toScreen(place.x, place.y);
-      if (isFree(x, y + 15, place.name.length * WORD, taken)) label(place.name, [x, y + 18], "beside");
+      const steps = stepsOf([x, y + 15], place.name.length * WORD);
+      if (roomAt(steps, taken) < NAME_GAP) continue;
+      taken.push(...steps);
+      label(place.name, [x, y + 18], "beside");
     }
   }
   drawFound();

@@ -63,12 +63,11 @@ function openCard(one) {
     make("div", {class: "marks-list", role: "group", "aria-label": `Score of ${one.name}, 5 is best`}, ...marks), box);
 }
 
-function showScores({focus = false} = {}) {
+function showScores({focus = false, scroll = false} = {}) {
   const task = taskOf(kept.at.criterion);
   scoresBox.replaceChildren(...task.criteria.map((one) => one.code === kept.at.criterion ? openCard(one) : closedRow(one)));
   if (focus) document.getElementById("open").focus({preventScroll: true});
-  const box = document.getElementById("open").getBoundingClientRect(), room = document.getElementById("work").getBoundingClientRect();
-  if (box.bottom > room.bottom || box.top < room.top) document.getElementById("open").scrollIntoView({block: "nearest"});
+  if (scroll) document.getElementById("open").scrollIntoView({block: "nearest"});
 }
 
 function showWholeItem() {
@@ -107,15 +106,24 @@ function give(score) {
   const next = isDone(trip_id) ? null : CODES.slice(at + 1).concat(CODES).find((code) => given(trip_id, code).score === null);
   say(`${CRITERIA[at].name}: ${score} of 5, ${page.rubric.scale[5 - score]}.` + (next ? ` Next: ${CRITERIA[CODES.indexOf(next)].name}.` : " All ten are scored."));
   if (next) goToCriterion(next);
-  else showItemParts({focus: true});
+  else showItemParts({focus: true, scroll: true});
+}
+
+// New texts are read before they are scored.
+function toTheTexts() {
+  const work = document.getElementById("work");
+  work.scrollTop = 0;
+  if (work.scrollHeight === work.clientHeight) document.getElementById("tasks").scrollIntoView({block: "nearest"});
 }
 
 function goToCriterion(code) {
   const before = taskOf(kept.at.criterion);
   kept.at.criterion = code;
   keep();
-  if (taskOf(code) !== before) showTexts(taskOf(code), itemOf.get(kept.at.trip));
-  showItemParts({focus: true});
+  const turns = taskOf(code) !== before;
+  if (turns) showTexts(taskOf(code), itemOf.get(kept.at.trip));
+  showItemParts({focus: true, scroll: !turns});
+  if (turns) toTheTexts();
 }
 
 function stepCriterion(by) {

@@ -78,6 +78,7 @@ function drawPoints() {
 // Draw a trip in the place of the one before, and show the whole of it.
 function drawTrip(next) {
   trip = next;
+  picked = null;
   svg.querySelectorAll("[data-layer]").forEach((group) => group.replaceChildren());
   drawStreets();
   drawCells();

@@ -20,9 +20,9 @@ FIRST = ORDER[0]
 
 def fresh(browser, page, name="H1"):
     """Open the page as somebody who never saw it, and say who rates."""
+    handle = browser.before_pages("localStorage.clear()")
     browser.open(page)
-    browser.run("rater = null, window.localStorage.clear()")
-    browser.open(page)
+    browser.no_longer_before_pages(handle)
     if name:
         browser.run(f"[...document.querySelectorAll('.person')].find((b) => b.querySelector('b')"
                     f".textContent === '{name}').click()")  # fmt: skip
@@ -318,7 +318,7 @@ def test_what_is_exported_keeps_the_schema_and_says_what_was_rated(browser, assi
     assert {(row["rater"], row["trip_id"], row["page_version"]) for row in rows} == {
         ("H1", FIRST, SETTING.rubric.version)
     }
-    assert text_of(browser, "#kept") == "Kept in this browser · all exported"
+    assert text_of(browser, "#kept") == "Kept here · all exported"
 
 
 def test_an_export_brings_the_work_to_another_machine(browser, page, tmp_path):

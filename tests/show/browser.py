@@ -39,6 +39,7 @@ class Chromium:
         self._folder = folder
         self._waiting = b""
         self._number = 0
+        self._loads = 0
         self.complaints: list[str] = []
         self.requests: list[str] = []
 
@@ -80,8 +81,10 @@ class Chromium:
 
     def open(self, page: Path) -> None:
         """Open a file and wait until it has loaded and drawn its first frame."""
+        before = self._loads
         self._call("Page.navigate", url=page.as_uri())
-        self.wait_for("document.readyState === 'complete'")
+        while self._loads == before:  # until then scripts could run in the page before
+            self._note(self._next())
         self.settle()
 
     def settle(self) -> None:
@@ -219,6 +222,8 @@ class Chromium:
     def _note(self, event: dict[str, Any]) -> None:
         params = event.get("params", {})
         match event.get("method"):
+            case "Page.loadEventFired":
+                self._loads += 1
             case "Network.requestWillBeSent":
                 self.requests.append(params["request"]["url"])
             case "Runtime.exceptionThrown":
