@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 import ray
 import ray._private.ray_constants as constants
@@ -10,7 +11,7 @@ from ray.cluster_utils import Cluster
 
 from pipeline.errors import ModelError
 from pipeline.language.engines import engine_for
-from pipeline.language.engines.settings import LocalExecutor, RayExecutor
+from pipeline.language.engines.settings import LocalExecutor, RayExecutor, TemplateSettings
 from tests.language.engine_requests import (
     GOOD,
     Pulled,
@@ -22,6 +23,7 @@ from tests.language.engine_requests import (
     vllm_settings,
 )
 from tests.language.odd_server import OddServer
+from tests.language.template_trips import trip_number
 
 # What Ray itself leaves open when it stops is no fault of ours.
 pytestmark = [
@@ -92,6 +94,21 @@ def test_any_number_of_workers_gives_the_answers_of_one_process(cluster, recorde
     with engine_for(settings, workers(cluster, count)) as engine:
         assert answered(engine, requests[::-1]) == expected
         assert answered(engine, requests[:5]) == {f"{n}": expected[f"{n}"] for n in range(5)}
+
+
+def test_the_template_engine_in_workers_sees_the_facts_of_its_requests(cluster):
+    settings = TemplateSettings()
+    requests = [
+        msgspec.structs.replace(
+            request_to(settings, f"trip-{number}"), facts=trip_number(number), schema={}
+        )
+        for number in range(150)
+    ]
+    with engine_for(settings, LocalExecutor()) as engine:
+        expected = answered(engine, requests)
+    with engine_for(settings, workers(cluster, 2)) as engine:
+        assert answered(engine, requests) == expected
+    assert len({answer.text for answer in expected.values()}) > 100
 
 
 def test_the_requests_in_hand_are_bounded(cluster, odd):

@@ -47,7 +47,7 @@ class RayEngine:
 
     def __init__(self, settings: EngineSettings, executor: RayExecutor) -> None:
         self._settings, self._executor = settings, executor
-        # A worker with that much in hand never waits for more while it could answer; see Worker.
+        # While a worker's answers are on their way here it goes on with what it has in hand.
         self._most = 2 * requests_at_a_time(settings)
 
     def __enter__(self) -> Self:
@@ -111,8 +111,7 @@ class RayEngine:
             hand.flying |= {_name(request): request for request in given}
             if hand.flying:
                 sent = [self._as_sent(request) for request in given]
-                all_given = len(hand.flying) < self._most
-                hand.call = hand.worker.exchange.remote(sent, all_given=all_given)
+                hand.call = hand.worker.exchange.remote(sent)
 
     def _collect(self, hand: "_Hand", source: "_Source") -> list[Answer]:
         """Take what a worker has finished; give a dead worker's requests back to the source."""
@@ -213,17 +212,13 @@ class _Source:
 
 
 class Worker:
-    """The process on the other side: an engine in a thread, a queue to it and a queue from it.
-
-    The engine waits for another request whenever it has room. So that it does not wait while it
-    holds unanswered ones, the driver either has given it more than it has room for, or has said
-    that this was all for now.
-    """
+    """The process on the other side: an engine in a thread, a queue to it and a queue from it."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
         self._asked: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._answered: queue.SimpleQueue[list[Answer] | BaseException] = queue.SimpleQueue()
+        self._in_engine = 0
         self._stopping = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -232,17 +227,10 @@ class Worker:
         """Tell that this process is up, by no answers."""
         return []
 
-    def exchange(self, requests: list[Request], *, all_given: bool) -> list[Answer]:
-        """Take requests in, then wait for at least one answer to any that were ever given.
-
-        Args:
-            requests: More requests; may be empty.
-            all_given: Whether the engine is to finish what it has rather than wait for more.
-        """
+    def exchange(self, requests: list[Request]) -> list[Answer]:
+        """Take requests in, then wait for at least one answer to any that were ever taken in."""
         for request in requests:
             self._asked.put(request)
-        if all_given:
-            self._asked.put(None)
         answers: list[Answer] = []
         while not answers or not self._answered.empty():
             found = self._answered.get()
@@ -265,12 +253,25 @@ class Worker:
         try:
             with engine_for(self._settings, LocalExecutor()) as engine:
                 while not self._stopping:
-                    for answers in engine.answers(iter(self._asked.get, None)):
+                    for answers in engine.answers(self._pull()):
+                        self._in_engine -= len(answers)
                         self._answered.put(answers)
                         if self._stopping:
                             return
         except BaseException as fault:  # raised again where somebody waits for it
             self._answered.put(fault)
+
+    def _pull(self) -> Iterator[Request]:
+        """Yield requests, but never let the engine wait for one while it could answer others."""
+        while True:
+            try:
+                request = self._asked.get(block=self._in_engine == 0)
+            except queue.Empty:
+                return
+            if request is None:
+                return
+            self._in_engine += 1
+            yield request
 
 
 def _name(of: Request | Answer) -> tuple[str, int, str]:

@@ -9,6 +9,7 @@ space or knows no JSON writes an answer of the schema's shape (unless it runs ou
 """
 
 import gc
+import logging
 import os
 import sys
 import warnings
@@ -165,6 +166,8 @@ def _load(settings: VllmSettings) -> Any:
     folder = Path(settings.model).is_dir()
     _check_place(settings, folder=folder)
     _set_unless_set(_QUIET)
+    # It is needed on GPUs only, where it comes with the CUDA build.
+    logging.getLogger("torch._library.triton").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         # The libraries' notes to their own developers; nobody here can act on them.
         warnings.simplefilter("ignore")
