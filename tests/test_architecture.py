@@ -20,8 +20,13 @@ DOORS = {
     "tqdm": {"pipeline/progress.py"},
     "sklearn": {"pipeline/city/geotag.py"},
     "jinja2": {"pipeline/language/prompts.py"},
+    "vllm": {"pipeline/language/engines/vllm.py"},
+    "openai": {"pipeline/language/engines/openai.py"},
+    "ray": {"pipeline/language/engines/ray.py"},
 }
-SLOW = {"osmnx", "geopandas", "sklearn", "overturemaps", "matplotlib", "networkx"}
+SLOW = {"osmnx", "geopandas", "sklearn", "overturemaps", "matplotlib", "networkx"} | {
+    "vllm", "openai", "ray", "torch", "transformers"
+}  # fmt: skip
 FILE_LINES = 450
 
 
@@ -89,7 +94,16 @@ def test_randomness_comes_from_rng_for_alone(file):
     assert "np.random.seed" not in text
 
 
-def test_the_pin_file_names_no_host_and_no_path():
-    text = (ROOT / "requirements.txt").read_text("utf-8")
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-models.txt"])
+def test_a_pin_file_names_no_host_and_no_path(name):
+    text = (ROOT / name).read_text("utf-8")
     assert "://" not in text
     assert " @ " not in text
+
+
+def test_both_pin_files_pin_the_same_versions():
+    core, models = (
+        set((ROOT / name).read_text("utf-8").splitlines())
+        for name in ("requirements.txt", "requirements-models.txt")
+    )
+    assert core < models
