@@ -67,8 +67,6 @@ class VllmEngine:
         Raises:
             ModelError: vLLM stopped working, for instance for want of memory.
         """
-        from vllm.v1.engine.exceptions import EngineDeadError  # noqa: PLC0415
-
         source, more = iter(requests), True
         asked: dict[str, Request] = {}
         try:
@@ -82,10 +80,20 @@ class VllmEngine:
                         refused += self._ask(request, asked)
                 if refused:
                     yield refused
-                outputs = self._llm.llm_engine.step() if asked else []
+                outputs = self._step() if asked else []
                 finished = [_answer(asked.pop(o.request_id), o) for o in outputs if o.finished]
                 if finished:
                     yield finished
+        finally:
+            if asked and self._llm is not None:  # closed early, with the engine still there
+                self._llm.llm_engine.abort_request(list(asked))
+
+    def _step(self) -> list[Any]:
+        """Let vLLM compute one more token of each running request; returns what has finished."""
+        from vllm.v1.engine.exceptions import EngineDeadError  # noqa: PLC0415
+
+        try:
+            outputs: list[Any] = self._llm.llm_engine.step()
         except (EngineDeadError, RuntimeError) as fault:
             raise ModelError(
                 f"engine vllm, {self._settings.model}: expected answers, found that it stopped"
@@ -93,9 +101,7 @@ class VllmEngine:
                 " engine.gpu_memory_utilization if memory was short, and rerun (answers so far are"
                 " kept)"
             ) from fault
-        finally:
-            if asked and self._llm is not None:  # closed early, with the engine still there
-                self._llm.llm_engine.abort_request(list(asked))
+        return outputs
 
     def _ask(self, request: Request, asked: dict[str, Request]) -> list[Answer]:
         """Hand a request to vLLM; one that it refuses is answered here."""
