@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.audit import parser as audit_parser
 from pipeline.errors import PipelineError, SourceError
 from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
@@ -33,6 +34,7 @@ typical use:
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
   python -m pipeline plan                      what a run would ask of a model, and what changed
   python -m pipeline ledger stats              which answers of models are kept
+  python -m pipeline audit HEAD workspace      what a change did to the texts
   python -m pipeline review export porto --raters H1,H2   a page for people to score texts on
 """
 
@@ -102,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_plan,
         _add_seed,
         _add_review,
+        _add_audit,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -289,6 +292,15 @@ def _seed(arguments: argparse.Namespace) -> int:
     seeding = more_seeds(Path.cwd(), arguments.city, n=arguments.n, dry_run=arguments.dry_run)
     print_seeding(seeding, dry_run=arguments.dry_run)
     return 0
+
+
+def _add_audit(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "audit",
+        help="say what a change of prompt, model or parameter did to the texts",
+        description=audit_parser.AUDIT,
+    )
+    audit_parser.add_audit(parser)
 
 
 def _add_validate(commands: "_Commands[argparse.ArgumentParser]") -> None:

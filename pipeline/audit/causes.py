@@ -1,0 +1,161 @@
+"""What may have changed the texts: from differing inputs to causes, and what follows from them.
+
+    causes(inputs, evidence)  ->  Cause("model", differs=False, what=[]),
+                                  Cause("prompt", differs=True, what=["prompts/annotate/system.j2"])
+    attribution(found)        ->  "Of what decides the texts of paired trips only one thing differs:
+                                   prompt. ..."
+
+Trips and draws are causes too, but never of what paired trips show: there both are equal.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.audit.inputs import Input
+from pipeline.audit.lockfile import data_hash
+from pipeline.audit.report import Cause, Writer
+from pipeline.audit.versions import WORKSPACE, Missing, Version
+from pipeline.errors import PipelineError
+from pipeline.language.annotation_prompt import AnnotationPrompt
+
+# What can change the texts of a trip that is told with the same draws.
+OF_TEXTS = ("model", "prompt", "seeds", "vocabulary", "phrases", "params", "code")
+_STAGE = "annotate"
+_MODEL = tuple(f"{_STAGE}.engine.{key}" for key in ("kind", "model", "revision"))
+# Covered by the prompt hash of the rows.
+_HASHED = ("prompt", "seeds", "vocabulary")
+
+
+class Evidence(NamedTuple):
+    """What the rows of a city say, beside its inputs.
+
+    Attributes:
+        before: Who wrote the texts before.
+        after: Who wrote them after.
+        other_trip: Trips in both that the writer saw otherwise; None where unknown.
+        other_draws: The same trips with other draws; None where unknown.
+        recorded: Whether dvc.lock of both versions tells how the texts were made.
+    """
+
+    before: Sequence[Writer]
+    after: Sequence[Writer]
+    other_trip: int | None
+    other_draws: int | None
+    recorded: bool
+
+
+def causes(inputs: Sequence[Input] | None, evidence: Evidence) -> list[Cause]:
+    """Return every cause in a fixed order.
+
+    Args:
+        inputs: What differs among the inputs; None where a version has no files to compare.
+        evidence: What the rows say.
+    """
+    return [
+        _model(evidence),
+        *(_of_texts(name, inputs, evidence) for name in OF_TEXTS[1:]),
+        _counted("trip", evidence.other_trip, "trips that the writer saw otherwise"),
+        _counted("draws", evidence.other_draws, "trips with other draws"),
+        _read_by("schema", inputs, lambda one: one.kind == "schema", known=evidence.recorded),
+        _read_by("check", inputs, lambda one: "check" in one.stages and one.kind != "data"),
+        _read_by("judge", inputs, lambda one: "judge" in one.stages and one.kind != "data"),
+    ]
+
+
+def _model(evidence: Evidence) -> Cause:
+    before, after = (
+        " + ".join(sorted({f"{one.model} {one.revision} ({one.engine})" for one in side}))
+        for side in (evidence.before, evidence.after)
+    )
+    differs = before != after
+    known = bool(before and after)
+    return Cause("model", differs if known else None, [f"{before} -> {after}"] if differs else [])
+
+
+def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> Cause:
+    """Tell of one kind of input of `annotate`."""
+    hashes = [{one.prompt_hash for one in side} for side in (evidence.before, evidence.after)]
+    if inputs is None and name in _HASHED and hashes[0] == hashes[1] and all(map(any, hashes)):
+        return Cause(name, False, [])
+    if name == "phrases" and not any(
+        one.engine == "template" for one in (*evidence.before, *evidence.after)
+    ):
+        return Cause(name, False, [])  # a model does not read them
+
+    def is_it(one: Input) -> bool:
+        kind = "code" if one.kind == "table" else one.kind
+        speed = one.name in _MODEL or one.name.startswith(f"{_STAGE}.executor.")
+        return kind == name and _STAGE in one.stages and not speed
+
+    return _read_by(name, inputs, is_it, known=name != "code" or evidence.recorded)
+
+
+def _read_by(
+    name: str,
+    inputs: Sequence[Input] | None,
+    is_it: Callable[[Input], bool],
+    *,
+    known: bool = True,
+) -> Cause:
+    what = [one.name for one in inputs or () if is_it(one)]
+    return Cause(name, bool(what) if inputs is not None and (what or known) else None, what)
+
+
+def _counted(name: str, count: int | None, words: str) -> Cause:
+    what = [f"{count:,} {words}"] if count else []
+    return Cause(name, None if count is None else count > 0, what)
+
+
+def attribution(found: Sequence[Cause]) -> str:
+    """Say in a sentence or two what may be concluded on the paired trips."""
+    of_texts = [one for one in found if one.cause in OF_TEXTS]
+    differing = [one.cause for one in of_texts if one.differs]
+    unknown = [one.cause for one in of_texts if one.differs is None]
+    rest = f" Not known: {', '.join(unknown)}." if unknown else ""
+    if not differing:
+        return f"Nothing that decides the texts of paired trips is known to differ.{rest}"
+    if len(differing) == 1:
+        return (
+            "Of what decides the texts of paired trips one thing differs:"
+            f" {differing[0]}. What follows comes from it, or, with a model that samples, from its"
+            f" drawing anew.{rest}"
+        )
+    return (
+        f"Of what decides the texts of paired trips several things differ: {', '.join(differing)}."
+        f" Their effects cannot be told apart here; change one at a time to do so.{rest}"
+    )
+
+
+def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[str]:
+    """Return warnings that a version's texts were not made with the files beside them."""
+    remedy = f"; run `dvc repro {_STAGE}@{city}`" if version.kind == WORKSPACE else ""
+    now, hashes = _prompt_hash(version), {one.prompt_hash for one in writers}
+    notes = []
+    if now and hashes and hashes != {now}:
+        notes.append(
+            f"{version.given}: its texts were written with other prompt files than its prompts/"
+            f" holds{remedy}"
+        )
+    lock, texts = version.lock.get(f"{_STAGE}@{city}"), version.artifact(city, "annotated")
+    recorded = lock.outs.get(f"data/{city}/annotated") if lock else None
+    if version.kind == WORKSPACE and recorded and _other_data(texts, recorded):
+        notes.append(
+            f"{version.given}: its texts are not those that dvc.lock records, so what it records"
+            f" of code and data may be of another run{remedy}"
+        )
+    return notes
+
+
+def _other_data(path: Path | Missing, recorded: str) -> bool:
+    return not isinstance(path, Missing) and data_hash(path) != recorded
+
+
+def _prompt_hash(version: Version) -> str | None:
+    """Return the hash of the prompt files a version holds; None where it has not all of them."""
+    if version.files is None or not (version.files / "prompts" / _STAGE).is_dir():
+        return None
+    try:
+        return AnnotationPrompt(version.files / "prompts", shots=0).hash
+    except PipelineError:
+        return None

@@ -1,0 +1,87 @@
+"""What dvc.lock records of a version: with which files and parameters its data was made.
+
+lock = read_lock(folder)
+lock["annotate@monaco"].outs["data/monaco/annotated"]     ->  "067a3cc0a494c50c.....dir"
+lock["annotate@monaco"].deps["prompts/annotate"]          ->  another such hash
+lock["annotate@monaco"].params["params.yaml"]["annotate"] ->  {"engine": ...}
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pipeline.params import document_of
+
+LOCK = "dvc.lock"
+
+
+class Locked(NamedTuple):
+    """One stage of one city as it last ran.
+
+    Attributes:
+        deps: Hash of each file or folder it read, by path from the root.
+        outs: Hash of each it wrote.
+        params: Values it was given, by file and dotted key.
+    """
+
+    deps: dict[str, str]
+    outs: dict[str, str]
+    params: dict[str, dict[str, Any]]
+
+
+class _Item(msgspec.Struct):
+    path: str
+    md5: str = ""
+
+
+class _Stage(msgspec.Struct):
+    deps: list[_Item] = []
+    outs: list[_Item] = []
+    params: dict[str, dict[str, Any]] = {}
+
+
+class _File(msgspec.Struct):
+    stages: dict[str, _Stage] = {}
+
+
+def read_lock(folder: Path) -> dict[str, Locked]:
+    """Return the stages of a version's dvc.lock, by name; none where there is no such file.
+
+    Raises:
+        ParameterError: The file is no dvc.lock.
+    """
+    file = folder / LOCK
+    if not file.is_file():
+        return {}
+    found: _File = document_of(file, _File)
+    return {
+        name: Locked(_hashes(stage.deps), _hashes(stage.outs), stage.params)
+        for name, stage in found.stages.items()
+    }
+
+
+def _hashes(items: list[_Item]) -> dict[str, str]:
+    return {item.path: item.md5 for item in items}
+
+
+def data_hash(path: Path) -> str:
+    """Return the hash that DVC would record for a file or folder as it is now."""
+    if path.is_file():
+        return _md5(path)
+    listed = [
+        {"md5": _md5(file), "relpath": file.relative_to(path).as_posix()}
+        for file in path.rglob("*")
+        if file.is_file()
+    ]
+    listed.sort(key=lambda one: one["relpath"])
+    text = json.dumps(listed, sort_keys=True)
+    return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}.dir"
+
+
+def _md5(file: Path) -> str:
+    with file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
+    return digest.hexdigest()

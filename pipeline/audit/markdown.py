@@ -1,0 +1,91 @@
+r"""Put blocks into Markdown (GitHub's).
+
+    markdown([Table(["text", "n"], [["a|b", "1"]], right=(1,))])
+    ->  | text | n |
+        | --- | ---: |
+        | a\|b | 1 |
+
+What a text holds is shown, never obeyed: no mark-up, no HTML, no link.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pipeline.audit.blocks import (
+    BesideEachOther,
+    Block,
+    Bullets,
+    Difference,
+    Heading,
+    Paragraph,
+    Table,
+    printable,
+)
+
+# What means something in the middle of a line: marks, tags, entities, and what GitHub links.
+_MARKS = re.compile(
+    r"""[\\`*\[|~] | (?<!\w)_ | _(?!\w) | <(?=[a-z/!?]) | &(?=\#|\w+;) | (?=://) | (?<=\bwww)(?=\.)
+    | (?=@)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# What would begin a list, a quotation or a heading.
+_FIRST = re.compile(r"^(?=[#+=>-])")
+_FENCE = re.compile(r"`{3,}")
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """Return blocks as Markdown, with an empty line between them."""
+    return "\n\n".join("\n".join(_lines(block)) for block in blocks) + "\n"
+
+
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(level, text):
+            yield f"{'#' * level} {_inline(text)}"
+        case Paragraph(text):
+            yield _first(text)
+        case Bullets(items):
+            yield from (f"- {_first(item)}" for item in items)
+        case Table(heads, rows, right):
+            yield from _table(heads, rows, right)
+        case Difference(title, lines):
+            yield _inline(title)
+            yield ""
+            yield from _fenced(lines)
+        case BesideEachOther(title, notes, heads, rows):
+            yield f"**{_inline(title)}**: {_inline('; '.join(notes))}"
+            yield ""
+            cells = [[name, *("(none)" if one is None else one for one in pair)]
+                     for name, *pair in rows]  # fmt: skip
+            yield from _table(["text", *heads], cells, ())
+
+
+def _table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
+) -> Iterator[str]:
+    yield _row(heads)
+    yield _row(["---:" if place in right else "---" for place in range(len(heads))])
+    yield from (_row([_inline(cell) for cell in row]) for row in rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _inline(text: str) -> str:
+    """Return text in which no letter means anything to Markdown or HTML, on one line."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split("\n")))
+
+
+def _first(text: str) -> str:
+    """Return a text that stands at the beginning of a line."""
+    return _FIRST.sub(r"\\", _inline(text))
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines as code; the fence is longer than any in them."""
+    text = printable("\n".join(lines))
+    fence = "`" * max([3, *(len(run) + 1 for run in _FENCE.findall(text))])
+    yield f"{fence}diff"
+    yield text
+    yield fence

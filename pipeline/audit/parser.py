@@ -1,0 +1,54 @@
+"""What the commands `audit` and `diff` ask for, without what is slow to import.
+
+python -m pipeline audit HEAD workspace --page out/audit.html
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+AUDIT = (
+    "Compare the texts of two versions, trip by trip, on the trips that are told with the same"
+    " draws: which inputs differ, the rendered prompts of a few trips, rows that changed, came or"
+    " went, length, questions, variety, grounding, quality control and scores with intervals and"
+    " tests, and the trips that got worse. A version is `workspace`, a git revision (its data come"
+    " from DVC's cache or remote), or a folder with a copy of data/; or both are ledgers of answers"
+    " (an export, or a folder of responses). Prints Markdown; changes nothing."
+)
+
+
+def add_audit(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `audit`."""
+    parser.add_argument("before", metavar="A", help="version before, such as HEAD or v1")
+    parser.add_argument("after", metavar="B", help="version after, such as workspace")
+    parser.add_argument(
+        "--city",
+        action="append",
+        default=[],
+        metavar="CITY",
+        help="only this city; may be repeated",
+    )
+    parser.add_argument("--page", type=Path, metavar="FILE", help="also write it to FILE (.html)")
+    parser.add_argument("--json", action="store_true", help="print it as one JSON record")
+    parser.add_argument(
+        "--prompts", type=int, default=2, metavar="N", help="trips whose prompts are compared"
+    )
+    parser.add_argument(
+        "--worse", type=int, default=10, metavar="N", help="trips that got worse to show of a city"
+    )
+    parser.set_defaults(command=run_audit)
+
+
+def run_audit(arguments: argparse.Namespace) -> int:
+    """Compare two versions and tell what was found."""
+    from pipeline.audit.audit import Options, audit  # noqa: PLC0415 - tables load when needed
+    from pipeline.audit.printed import print_audit  # noqa: PLC0415
+
+    options = Options(
+        cities=arguments.city, prompts=max(arguments.prompts, 0), worse=max(arguments.worse, 0)
+    )
+    report = audit(Path.cwd(), arguments.before, arguments.after, options=options)
+    print_audit(report, page=arguments.page, as_json=arguments.json)
+    if arguments.page:
+        print(f"wrote {arguments.page}", file=sys.stderr)
+    return 0

@@ -1,0 +1,202 @@
+"""The two versions that are compared: a git revision, the working tree, or a folder with a copy.
+
+    with open_version(root, "HEAD~1") as before:
+        before.artifact("monaco", "annotated")  ->  a folder that lives as long as the block
+        before.artifact("monaco", "judged")     ->  Missing("dvc.lock of HEAD~1 records no ...")
+
+The data of a revision are the outputs its dvc.lock records. DVC brings them from the repository's
+own cache or its remote to a temporary folder; nothing in the working tree changes.
+"""
+
+import io
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from pipeline.artifacts import ARTIFACTS
+from pipeline.audit.lockfile import LOCK, Locked, read_lock
+from pipeline.errors import SourceError
+from pipeline.params import Parameters
+
+WORKSPACE: Final = "workspace"
+# What decides data and stands in git.
+_IN_GIT = ("prompts", "params.yaml", "configs", "schemas", LOCK)
+
+Kind = Literal["revision", "workspace", "folder"]
+
+
+# Brings a path of the project, as a revision has it, to a place; tells whether that went well.
+Fetch = Callable[[str, Path], bool]
+
+
+class Missing(NamedTuple):
+    """Why a version has not what was asked for, and the command that brings it if there is one."""
+
+    why: str
+
+
+class Version:
+    """One side of a comparison.
+
+    Attributes:
+        given: As the user named it.
+        kind: What that is.
+        commit: The commit of a revision; "" else.
+        files: Folder with prompts/, params.yaml, configs/, schemas/ and dvc.lock, as far as the
+            version has them; None where only data were kept.
+    """
+
+    def __init__(
+        self,
+        given: str,
+        kind: Kind,
+        *,
+        files: Path | None,
+        data: Path,
+        commit: str = "",
+        fetch: Fetch | None = None,
+    ) -> None:
+        """Keep where things lie.
+
+        Args:
+            given: As the user named it.
+            kind: What that is.
+            files: See the attribute.
+            data: Folder with a folder for each city.
+            commit: See the attribute.
+            fetch: Brings what `data` has not; None where nothing can be brought.
+        """
+        self.given, self.kind, self.files, self.commit = given, kind, files, commit
+        self._data, self._fetch = data, fetch
+        self._missing: dict[Path, Missing] = {}
+
+    @cached_property
+    def lock(self) -> dict[str, Locked]:
+        """Return what its dvc.lock records; nothing where it has none."""
+        return {} if self.files is None else read_lock(self.files)
+
+    @property
+    def cities(self) -> list[str]:
+        """Return its cities: those of params.yaml, else the folders that hold texts."""
+        if self.files is not None and (self.files / "params.yaml").is_file():
+            return list(Parameters(self.files).cities)
+        return sorted(file.parent.name for file in self._data.glob("*/annotated"))
+
+    def artifact(self, city: str, name: str) -> Path | Missing:
+        """Return where an artifact of a city lies, or why it does not."""
+        path = self._data / city / ARTIFACTS[name].path
+        if not path.exists() and path not in self._missing:
+            missing = self._bring(f"data/{city}/{ARTIFACTS[name].path}", path)
+            if missing is not None:
+                self._missing[path] = missing
+        return self._missing.get(path, path)
+
+    def _bring(self, shown: str, target: Path) -> Missing | None:
+        """Fetch what lies elsewhere; return why it cannot be had."""
+        if self._fetch is None:
+            how = f"; run `dvc pull {shown}` or `dvc repro`" if self.kind == WORKSPACE else ""
+            return Missing(f"{self.given} has no {shown}{how}")
+        if not any(shown in stage.outs for stage in self.lock.values()):
+            return Missing(f"{LOCK} of {self.given} records no {shown}")
+        if self._fetch(shown, target):
+            return None
+        return Missing(
+            f"{shown} of {self.given} is neither in DVC's cache nor in its remote; run"
+            f" `dvc fetch --all-commits {shown}`"
+        )
+
+
+@contextmanager
+def open_version(root: Path, given: str) -> Iterator[Version]:
+    """Find a version by its name; what is fetched for it lives as long as the block.
+
+    Args:
+        root: Root of the project.
+        given: `workspace`, a git revision, or a folder: one with <city>/annotated in it, a project,
+            or its data/.
+
+    Raises:
+        SourceError: There is no such version, or the name means two things.
+    """
+    commit, path = _commit(root, given), Path(given)
+    if given == WORKSPACE:
+        yield Version(given, WORKSPACE, files=root, data=root / "data")
+    elif commit and path.exists() and not given.startswith((".", "/")):
+        raise SourceError(
+            f"{given}: expected one version, found a git revision and a file or folder of this"
+            f" name; write refs/tags/{given} or refs/heads/{given}, or ./{given}"
+        )
+    elif commit:
+        with tempfile.TemporaryDirectory(prefix="revision-") as scratch:
+            _extract(root, commit, Path(scratch, "files"))
+            yield Version(
+                given,
+                "revision",
+                files=Path(scratch, "files"),
+                data=Path(scratch, "data"),
+                commit=commit,
+                fetch=partial(_fetch, root, commit),
+            )
+    elif path.is_dir():
+        yield _folder(given, path)
+    else:
+        raise SourceError(
+            f"{given}: expected `workspace`, a git revision or a folder with a copy of the data,"
+            " found none of these; name one that `git log` shows"
+        )
+
+
+def _fetch(root: Path, commit: str, path: str, target: Path) -> bool:
+    """Bring what a commit records from DVC's cache or remote; tell whether it was there."""
+    from dvc.api import DVCFileSystem  # noqa: PLC0415 - slow import
+    from dvc.exceptions import DvcException  # noqa: PLC0415
+    from dvc_data.index import DataIndexError  # noqa: PLC0415
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        DVCFileSystem(str(root), rev=commit).get(path, str(target), recursive=True)
+    except (OSError, DataIndexError, DvcException):
+        return False
+    return target.exists()
+
+
+def _folder(given: str, path: Path) -> Version:
+    """Tell a project, its data/, and a folder of cities apart."""
+    inside, project = path / "data", path.resolve().parent
+    if inside.is_dir():
+        return Version(given, "folder", files=path, data=inside)
+    beside = path.resolve().name == "data" and (project / "params.yaml").is_file()
+    return Version(given, "folder", files=project if beside else None, data=path)
+
+
+def _commit(root: Path, given: str) -> str:
+    """Return the commit a name stands for; "" for none."""
+    if given.startswith("-"):
+        return ""
+    found = _git(root, "rev-parse", "--verify", "--quiet", f"{given}^{{commit}}")
+    return "" if found is None else found.decode().strip()
+
+
+def _extract(root: Path, commit: str, folder: Path) -> None:
+    """Write what a commit holds of `_IN_GIT` to a folder."""
+    folder.mkdir()
+    listed = _git(root, "ls-tree", "-z", "--name-only", commit, "--", *_IN_GIT) or b""
+    paths = [path for path in listed.decode().split("\0") if path]
+    archive = _git(root, "archive", "--format=tar", commit, "--", *paths) if paths else None
+    if archive is not None:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+            packed.extractall(folder, filter="data")
+
+
+def _git(root: Path, *arguments: str) -> bytes | None:
+    """Return what git prints; None where it fails."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout if done.returncode == 0 else None
