@@ -16,11 +16,11 @@ import polars as pl
 
 from pipeline.keys import Seed
 from pipeline.quality.agreement_report import AgreementReport, AgreeSettings, Kind, Panel, Rater
-from pipeline.quality.judging import RULES, trips_in
 from pipeline.quality.ratings import item_hash, rated_trips, ratings_frame, read_ratings
 from pipeline.quality.rubric import CRITERIA, rubric
 from pipeline.quality.sampling import UNITS
 from pipeline.quality.select import scored
+from pipeline.quality.verdicts import RULES, trips_in
 from pipeline.store import StageIO
 
 _MODELS_ALONE = frozenset({("model", "model"), ("model", "rules")})
@@ -44,7 +44,7 @@ def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
         Panel("sample", _drawn(sampled, "sample"), judges, _MODELS_ALONE),
         Panel("people", kept["trip_id"].unique().sort(), [*people, *judges], _WITH_PEOPLE),
     ]
-    report = AgreementReport([panel for panel in panels if panel.raters], agree, seed=seed)
+    report = AgreementReport([panel for panel in panels if panel.items.len()], agree, seed=seed)
     io.write("ratings", kept)
     io.reject(ratings.rejected)
     reasons = ratings.rejected["reason"].value_counts().sort("reason")
@@ -57,7 +57,7 @@ def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
             "trips": {panel.name: panel.items.len() for panel in panels},
             "ratings": kept.height,
             "ratings_rejected": dict(zip(reasons["reason"], reasons["count"], strict=True)),
-            "people": list(_work_of_people(kept, _drawn(sampled, "people"))),
+            "people": list(_work_of_people(kept)),
             "means": report.means,
             "pairs": report.pairs,
             "groups": report.groups,
@@ -82,8 +82,8 @@ def _hashes(io: StageIO, trips: set[str]) -> dict[str, str]:
 def _judges(verdicts: pl.DataFrame) -> list[Rater]:
     """Return the judges of a table of verdicts, in the order they come."""
     raters = []
-    for (model, engine), rows in verdicts.group_by("model", "engine", maintain_order=True):
-        kind: Kind = "rules" if engine == RULES else "model"
+    for (model,), rows in verdicts.group_by("model", maintain_order=True):
+        kind: Kind = "rules" if rows["engine"][0] == RULES else "model"
         scores = rows.select("trip_id", pl.col("scores").struct.unnest())
         raters.append(Rater(str(model), kind, scores))
     return raters
@@ -105,17 +105,16 @@ def _drawn(sampled: pl.DataFrame, purpose: str) -> pl.Series:
     return sampled.filter(pl.col("why").list.contains(purpose))["trip_id"]
 
 
-def _work_of_people(ratings: pl.DataFrame, asked: pl.Series) -> Iterator[dict[str, Any]]:
-    """Yield what each person did, beside what they were asked for."""
+def _work_of_people(ratings: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield what each person did, and which criteria of their trips they left open."""
     for (name,), rows in ratings.group_by("rater", maintain_order=True):
-        of_sample = rows.filter(pl.col("trip_id").is_in(asked.implode()))
-        seconds = rows.group_by("trip_id").agg(pl.col("seconds").max())["seconds"].median()
+        trips = rows.group_by("trip_id").agg(pl.col("seconds").max())
         yield {
             "rater": name,
-            "trips": rows["trip_id"].n_unique(),
+            "trips": trips.height,
             "ratings": rows.height,
-            "missing": asked.len() * len(CRITERIA) - of_sample.height,
-            "seconds_per_trip": round(cast("float", seconds), 1),
+            "missing": trips.height * len(CRITERIA) - rows.height,
+            "seconds_per_trip": round(cast("float", trips["seconds"].median()), 1),
         }
 
 

@@ -37,13 +37,10 @@ from pipeline.language.requests import Answer, Request, Sampling, request_key
 from pipeline.quality.judge_prompt import TASK, JudgePrompt, shown_order, verdict_of
 from pipeline.quality.judge_rules import RulesJudge
 from pipeline.quality.rubric import CRITERIA, SCORES
+from pipeline.quality.verdicts import RULES, trips_in, verdicts_frame
 from pipeline.records import CheckedTrip, JudgedTrip, Rationales, Scores
-from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
 
-RULES = "rules"
-# Trips in memory as records at a time.
-_TRIPS_AT_A_TIME = 512
 _UNSCORED = Scores(*(None for _ in CRITERIA))
 _SILENT = Rationales("", "", "")
 
@@ -253,9 +250,11 @@ class ModelPanel:
     def _verdict(self, request: Request, attempts: Sequence[Answer]) -> JudgedTrip:
         answer, last = first_ok(attempts), attempts[-1]
         scores, rationales = verdict_of(answer) if answer else (_UNSCORED, _SILENT)
+        # The same answer may have come by way of another engine; the record says which.
+        who = self.id._replace(engine=(answer or last).model.engine)
         return JudgedTrip(
             trip_id=request.item_id,
-            **self.id._asdict(),
+            **who._asdict(),
             shown=shown_order(self._seed, request.item_id),
             scores=scores,
             rationales=rationales,
@@ -264,20 +263,6 @@ class ModelPanel:
             attempts=len(attempts),
             response_key=request.key,
         )
-
-
-def trips_in(frame: pl.DataFrame) -> Iterator[CheckedTrip]:
-    """Yield the trips of a table of checked trips."""
-    decoder = msgspec.json.Decoder(CheckedTrip)
-    for part in frame.iter_slices(_TRIPS_AT_A_TIME):
-        # By way of JSON: twice as fast as by Python's own values.
-        yield from decoder.decode_lines(part.write_ndjson())
-
-
-def verdicts_frame(verdicts: Sequence[JudgedTrip]) -> pl.DataFrame:
-    """Return verdicts as rows of the schema `judged_trip`, in the order given."""
-    schema = pl.Schema(arrow_schema("judged_trip"))
-    return pl.DataFrame(msgspec.to_builtins(verdicts), schema=schema)
 
 
 def _criterion(code: str, counts: Counter[int | None]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from pipeline.errors import ParameterError
 from pipeline.keys import Seed
 from pipeline.language.outcome import responses_frame
 from pipeline.quality.judge import Families, judge_figures, kinship_of, tell
-from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for, verdicts_frame
+from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for
+from pipeline.quality.verdicts import verdicts_frame
 from pipeline.store import StageIO
 
 
