@@ -162,12 +162,21 @@ def rejection_rows(stage: str, failed: Iterable[tuple[str, list[Answer]]]) -> pl
             "item_id": item_id,
             "stage": stage,
             "reason": attempts[-1].status,
-            "detail": f"no answer in {len(attempts)} attempts, the last: {attempts[-1].reason}",
+            "detail": f"no answer in {len(attempts)} attempts, the last: {_why(attempts[-1])}",
         }
         for item_id, attempts in failed
     ]
     schema = dict.fromkeys(("item_id", "stage", "reason", "detail"), pl.String)
     return pl.DataFrame(rows, schema=schema)
+
+
+def _why(last: Answer) -> str:
+    """Word what was wrong; a prompt that is too long is not asked again by itself."""
+    if last.status != "prompt_too_long":
+        return last.reason
+    return (
+        f"{last.reason}; with a model that reads more, run `python -m pipeline ledger gc --failed`"
+    )
 
 
 def provenance_of(answer: Answer, prompt_hash: str, shots: list[str]) -> Provenance:
