@@ -175,7 +175,7 @@ def _why(last: Answer) -> str:
     if last.status != "prompt_too_long":
         return last.reason
     return (
-        f"{last.reason}; with a model that reads more, run `python -m pipeline ledger gc --failed`"
+        f"{last.reason}; for a longer context run `python -m pipeline ledger gc --failed`"
     )
 
 
