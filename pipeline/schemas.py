@@ -179,9 +179,7 @@ def check_columns(name: str, frame: pl.DataFrame, *, where: str) -> None:
 
 def _arrow_type(spec: dict[str, Any], name: str) -> pa.DataType:
     """Translate one property; `$ref` is followed within our own files."""
-    if "$ref" in spec:
-        file = spec["$ref"].partition("#")[0].removesuffix(".schema.json")
-        return _arrow_type(_resolve(spec["$ref"], name), file or name)
+    spec, name = followed(spec, name)
     kinds = spec.get("type", "string")  # an enum without a type lists strings
     kind = next(k for k in (kinds if isinstance(kinds, list) else [kinds]) if k != "null")
     if kind == "string" and spec.get("contentEncoding") == "base16":
@@ -191,6 +189,22 @@ def _arrow_type(spec: dict[str, Any], name: str) -> pa.DataType:
     if kind == "object":
         return pa.struct(_fields(spec, name))
     return _SCALARS[kind]
+
+
+def followed(spec: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+    """Follow `$ref` until a property says itself what it is.
+
+    Args:
+        spec: A property, as a schema states it.
+        name: Short name of that schema.
+
+    Returns:
+        The property, and the short name of the schema it stands in.
+    """
+    while "$ref" in spec:
+        file = spec["$ref"].partition("#")[0].removesuffix(".schema.json")
+        spec, name = _resolve(spec["$ref"], name), file or name
+    return spec, name
 
 
 def _resolve(reference: str, name: str) -> dict[str, Any]:
@@ -223,9 +237,7 @@ def _frame_schema(name: str) -> pl.Schema:
 
 def _may_be_null(name: str, column: str) -> bool:
     """Tell whether a column of a table may be null."""
-    spec = schema_document(name)["properties"][column]
-    while "$ref" in spec:
-        spec = _resolve(spec["$ref"], name)
+    spec, _ = followed(schema_document(name)["properties"][column], name)
     return "null" in spec.get("type", []) or None in spec.get("enum", [])
 
 

@@ -1,0 +1,161 @@
+"""Write the card of the release: what is in it, where it comes from, what was lost.
+
+data/release/README.md   from pipeline/release/card.md; no number in it is typed, all come from
+                         params.yaml and the contents of the cities
+"""
+
+import json
+from functools import reduce
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pipeline.release.figures import TASKS
+from pipeline.release.loss_table import markdown_table
+from pipeline.release.publication import Publication
+from pipeline.release.splits import SPLITS
+
+TABLES = (*TASKS, "candidates")
+_TEMPLATE = Path(__file__).with_name("card.md")
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def card(publication: Publication) -> str:
+    """Return the text of the card, with the YAML head that data hubs and `datasets` read."""
+    settings, cities = publication.settings, publication.cities
+    first = next((one for one in cities if _rows(one, "generation", "test")), cities[0])
+    body = Template(_TEMPLATE.read_text("utf-8")).substitute(
+        title=settings.title,
+        version=settings.version,
+        date=settings.date,
+        summary=publication.summary(),
+        notices="\n".join(f"> **{line}**" for line in _notices(publication)),
+        example=f"{first['city']}-generation",
+        example_file=publication.path(first, "generation/test.parquet"),
+        tables=_table(
+            ["config", *SPLITS, "one row"],
+            [
+                [f"`{one['city']}-{table}`", *(_rows(one, table, s) for s in SPLITS), _unit(table)]
+                for one in cities
+                for table in TABLES
+            ],
+        ),
+        authors=_table(
+            ["city", "", "engine", "model", "revision", "prompt files", "trips"],
+            [
+                [one["city"], role, author["engine"], author["model"], author["revision"],
+                 (author["prompt_hash"] or "none")[:12], author["trips"]]
+                for one in cities
+                for role, key in (("texts", "writers"), ("judge", "judges"))
+                for author in one[key]
+            ],
+        ),
+        loss=markdown_table([one["loss"] for one in cities]),
+        sharing=_sharing(cities),
+        near=f"{cities[0]['release']['shared_with_train']['near_jaccard']:g}",
+        sizes=_sizes(cities),
+        licence=settings.licence.id,
+        licence_url=settings.licence.url,
+        sources=_table(
+            ["city", "what", "source", "version", "licence", "credit"],
+            [
+                [one["city"], source["what"], source["name"], source["release"] or "",
+                 source["licence"], source["attribution"]]
+                for one in cities
+                for source in one["sources"]
+            ],
+        ),
+        limits="\n".join(f"- {line}" for line in [*publication.limits(), *publication.privacy()]),
+        cite_as=settings.cite_as,
+    )  # fmt: skip
+    return _head(publication) + body
+
+
+def _head(publication: Publication) -> str:
+    """Return the YAML head; values are JSON, which YAML reads. Splits without rows are left out."""
+    settings = publication.settings
+    instances = sum(one["loss"]["released"]["instances"] for one in publication.cities)
+    size = next((name for most, name in _SIZES if instances < most), "n>1M")
+    lines = [
+        "---",
+        f"pretty_name: {json.dumps(settings.title, ensure_ascii=False)}",
+        f"license: {settings.licence.hub}",
+        'language: ["en"]',
+        f"size_categories: [{json.dumps(size)}]",
+        'tags: ["trajectories", "urban mobility", "navigation", "retrieval", "captioning"]',
+        "configs:",
+    ]
+    for one in publication.cities:
+        for table in TABLES:
+            parts = [split for split in SPLITS if _rows(one, table, split)]
+            if parts:
+                lines += [f"- config_name: {one['city']}-{table}", "  data_files:"]
+            for split in parts:
+                path = publication.path(one, f"{table}/{split}.parquet")
+                lines += [f"  - split: {split}", f"    path: {json.dumps(path)}"]
+    return "\n".join([*lines, "---", "", ""])
+
+
+def _notices(publication: Publication) -> list[str]:
+    said = [publication.traces_in_words()]
+    engines = {one["engine"] for record in publication.cities for one in record["writers"]}
+    if "template" in engines:
+        said.append("Texts of the engine `template` are written by a grammar, not by a model.")
+    return said
+
+
+def _rows(record: dict[str, Any], table: str, split: str) -> int:
+    path = f"{table}/{split}.parquet"
+    return int(next(file["rows"] for file in record["files"] if file["path"] == path))
+
+
+def _unit(table: str) -> str:
+    return {
+        "generation": "an instruction and its path",
+        "retrieval": "a query and its trip",
+        "captioning": "a path and its caption",
+        "candidates": "a trip of the pool",
+    }[table]
+
+
+def _sharing(cities: list[dict[str, Any]]) -> str:
+    rows = []
+    for one in cities:
+        for split in SPLITS[1:]:
+            shared = one["release"]["shared_with_train"][split]
+            names = ("same_segments", "same_cells", "near")
+            cells = [_of(shared[name], shared["trips"]) for name in names]
+            pool = one["release"]["same_route_in_pool"][split]
+            rows.append([one["city"], split, shared["trips"], *cells, _of(pool, shared["trips"])])
+    heads = ["city", "split", "trips", "same segments", "same cells", "near", "same within"]
+    return _table(heads, rows)
+
+
+def _sizes(cities: list[dict[str, Any]]) -> str:
+    trips = ("segments", "cells", "length_m", "duration_s", "score")
+    measures: list[tuple[str, tuple[str, ...]]]
+    measures = [(f"{name} of a trip", ("trips", name)) for name in trips]
+    measures += [(f"words, {task}", ("texts", task, "words")) for task in TASKS]
+    rows: list[list[Any]] = []
+    for name, keys in measures:
+        values = [reduce(dict.__getitem__, keys, one["release"]).values() for one in cities]
+        rows.append([name, *(" / ".join(map(_number, three)) for three in values)])
+    for task in TASKS:
+        names = [one["release"]["texts"][task] for one in cities]
+        cells = [_of(one["grounded"], one["names"]) for one in names]
+        rows.append([f"names on the route, {task}", *cells])
+    return _table(["10th / 50th / 90th percentile", *(one["city"] for one in cities)], rows)
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else "none"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.6g}"
+
+
+def _table(heads: list[str], rows: list[list[Any]]) -> str:
+    lines = [heads, ["---"] * len(heads)]
+    lines += [[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

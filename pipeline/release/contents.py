@@ -1,0 +1,75 @@
+"""Say on one page what a city's release holds, where it comes from and what was lost on the way.
+
+data/contents/<city>.json   read by `publish`: all that card, metadata and checksums say of the city
+"""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+_BLOCK = 1 << 20
+
+
+def sources_of(
+    osm: dict[str, Any], context: dict[str, Any], traces: dict[str, str]
+) -> list[dict[str, Any]]:
+    """Return the three sources of a city with licence and credit line.
+
+    Args:
+        osm: Manifest of the extract.
+        context: Manifest of places and land.
+        traces: name, licence and attribution of the traces.
+    """
+    pulled = [
+        {
+            "what": what,
+            "name": f"{manifest['kind']}: {manifest['locator']}",
+            "release": manifest["release"],
+            "licence": manifest["licence"],
+            "attribution": manifest["attribution"],
+            "sha256": manifest["sha256"],
+        }
+        for what, manifest in (("roads", osm), ("places", context))
+    ]
+    return [*pulled, {"what": "traces", **traces, "release": None, "sha256": None}]
+
+
+def authors_of(records: pl.Series) -> list[dict[str, Any]]:
+    """Count the trips of each engine, model, revision and prompt among provenance records."""
+    keys = ["engine", "model", "revision", "prompt_hash"]
+    frame = records.struct.unnest().select(keys)
+    return frame.group_by(keys).agg(trips=pl.len()).sort(keys, nulls_last=True).to_dicts()
+
+
+def files_of(folders: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
+    """Return path, rows, bytes and hash of Parquet files, sorted by path.
+
+    Args:
+        folders: Path within the release, and where that folder or file is now.
+    """
+    found = []
+    for shown, place in folders:
+        inner = sorted(place.glob("*.parquet")) if place.is_dir() else [place]
+        found += [(f"{shown}/{file.name}" if place.is_dir() else shown, file) for file in inner]
+    return [
+        {
+            "path": path,
+            "rows": pq.ParquetFile(file).metadata.num_rows,
+            "bytes": file.stat().st_size,
+            "sha256": sha256_of(file),
+        }
+        for path, file in sorted(found)
+    ]
+
+
+def sha256_of(file: Path) -> str:
+    """Return the SHA-256 of a file as hexadecimal text."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

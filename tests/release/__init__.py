@@ -1,0 +1,1 @@
+"""The release and the account of what was lost."""
