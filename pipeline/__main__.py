@@ -31,10 +31,12 @@ typical use:
   python -m pipeline check porto               what is missing before a new city can run
   python -m pipeline show monaco TRIP --page trip.html
   python -m pipeline validate data/monaco      hold files against their schemas
+  python -m pipeline loss                      how many trips are released, and where others went
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
   python -m pipeline plan                      what a run would ask of a model, and what changed
   python -m pipeline ledger stats              which answers of models are kept
   python -m pipeline audit HEAD workspace      what a change did to the texts
+  python -m pipeline diff v1 v2                what differs between two releases, and why
   python -m pipeline review export porto --raters H1,H2   a page for people to score texts on
 """
 
@@ -100,11 +102,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         _add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match,
+        _add_loss,
         _add_ledger,
         _add_plan,
         _add_seed,
         _add_review,
         _add_audit,
+        _add_diff,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -301,6 +305,38 @@ def _add_audit(commands: "_Commands[argparse.ArgumentParser]") -> None:
         description=audit_parser.AUDIT,
     )
     audit_parser.add_audit(parser)
+
+
+def _add_diff(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "diff",
+        help="say which records of two releases differ, and why",
+        description=audit_parser.DIFF,
+    )
+    audit_parser.add_diff(parser)
+
+
+def _add_loss(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "loss",
+        help="tell how many trips are released, and where and why the others were lost",
+        description="Print the loss table: for each city the raw trips, what each stage refused and"
+        " why, and what is released; every column adds up. Read from metrics, no data is needed.",
+    )
+    parser.add_argument(
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+    )
+    parser.add_argument(
+        "--form", choices=("plain", "markdown", "json"), default="plain", help="how to print it"
+    )
+    parser.set_defaults(command=_loss)
+
+
+def _loss(arguments: argparse.Namespace) -> int:
+    from pipeline.release.command import loss_text  # noqa: PLC0415
+
+    print(loss_text(Path.cwd(), arguments.cities, form=arguments.form))
+    return 0
 
 
 def _add_validate(commands: "_Commands[argparse.ArgumentParser]") -> None:

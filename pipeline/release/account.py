@@ -2,7 +2,7 @@
 
 data/<city>/loss.parquet         one row a piece, with its one end
 data/<city>/metrics/loss.json    counts by stage and reason, at the level of raw trips and of pieces
-data/<city>/plots/outcome.csv    what `dvc plots show` draws
+data/<city>/plots/outcome.csv    what `dvc plots show` draws; outcome.svg is a picture of the same
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 
 from pipeline.keys import Seed
 from pipeline.release.loss import DRIVE_STAGES, LIFE, Passed, loss_entries, loss_figures
+from pipeline.release.sankey import sankey
 from pipeline.release.splits import SplitShares, assign_splits
 from pipeline.store import StageIO
 
@@ -59,6 +60,8 @@ def run(io: StageIO, *, city: str, seed: Seed, account: AccountSettings) -> None
     simulated = cleaned.height > 0 and cleaned["simulated"].all()
     traces = "simulated" if simulated else "real"
     io.write_json("loss_metrics", {"city": city, "traces": traces, **figures})
+    title = f"{city}, {traces} traces: what became of {figures['raw_trips']['arrived']:,} raw trips"
+    io.path("outcome_picture").write_text(sankey(figures, title=title), "utf-8")
     outcome_rows(figures).write_csv(io.path("outcome_plot"))
 
 
