@@ -1,0 +1,54 @@
+"""What `python -m pipeline loss` prints: the loss table of the cities, from their metrics.
+
+data/<city>/metrics/loss.json lies in git, so the table is there before any data is pulled.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.errors import SourceError
+from pipeline.params import Parameters
+from pipeline.release.loss_table import markdown_table, plain_table
+from pipeline.schemas import check_record
+
+Form = Literal["plain", "markdown", "json"]
+
+
+def losses_of(root: Path, cities: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the loss metrics of cities.
+
+    Args:
+        root: Root of the project.
+        cities: Keys under `cities:` of params.yaml; empty = all of them.
+
+    Raises:
+        ParameterError: A city is not in params.yaml.
+        SourceError: A city has no account yet.
+        ContractError: Its record breaks the schema.
+    """
+    parameters = Parameters(root)
+    return [_record(root, city) for city in cities or parameters.cities if parameters.city(city)]
+
+
+def _record(root: Path, city: str) -> dict[str, Any]:
+    artifact = ARTIFACTS["loss_metrics"]
+    file = artifact_path(artifact, root=root, city=city)
+    if not file.exists():
+        raise SourceError(
+            f"{file.relative_to(root)}: expected the account of {city}, found none; run"
+            f" `dvc repro account@{city}`"
+        )
+    record = dict(json.loads(file.read_text("utf-8")))
+    check_record("loss_metrics", record, where=str(file.relative_to(root)))
+    return record
+
+
+def loss_text(root: Path, cities: Sequence[str], *, form: Form) -> str:
+    """Return the loss table of cities as text."""
+    records = losses_of(root, cities)
+    if form == "json":
+        return json.dumps(records, ensure_ascii=False, indent=2)
+    return (markdown_table if form == "markdown" else plain_table)(records)
