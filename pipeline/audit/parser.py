@@ -15,6 +15,12 @@ AUDIT = (
     " from DVC's cache or remote), or a folder with a copy of data/; or both are ledgers of answers"
     " (an export, or a folder of responses). Prints Markdown; changes nothing."
 )
+DIFF = (
+    "Compare two releases, record by record (the task instances of data/CITY/release): which are"
+    " new, gone or changed, and why: trip, draws, model, prompt, parameters, check, judge,"
+    " selection, schema. A version is named as for `audit`; a folder may also be a published"
+    " release. Prints Markdown; changes nothing."
+)
 
 
 def add_audit(parser: argparse.ArgumentParser) -> None:
@@ -51,4 +57,34 @@ def run_audit(arguments: argparse.Namespace) -> int:
     print_audit(report, page=arguments.page, as_json=arguments.json)
     if arguments.page:
         print(f"wrote {arguments.page}", file=sys.stderr)
+    return 0
+
+
+def add_diff(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `diff`."""
+    parser.add_argument("before", metavar="A", help="version before, such as v1")
+    parser.add_argument("after", metavar="B", help="version after, such as v2")
+    parser.add_argument(
+        "--city",
+        action="append",
+        default=[],
+        metavar="CITY",
+        help="only this city; may be repeated",
+    )
+    parser.add_argument(
+        "--records", type=Path, metavar="FILE", help="also write every such record to FILE (.csv)"
+    )
+    parser.add_argument("--json", action="store_true", help="print it as one JSON record")
+    parser.set_defaults(command=run_diff)
+
+
+def run_diff(arguments: argparse.Namespace) -> int:
+    """Compare two releases and tell what was found."""
+    from pipeline.audit.diff import diff  # noqa: PLC0415 - tables load when needed
+    from pipeline.audit.printed import print_diff  # noqa: PLC0415
+
+    compared = diff(Path.cwd(), arguments.before, arguments.after, cities=arguments.city)
+    print_diff(compared, records=arguments.records, as_json=arguments.json)
+    if arguments.records:
+        print(f"wrote {arguments.records}", file=sys.stderr)
     return 0

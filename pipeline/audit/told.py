@@ -55,7 +55,7 @@ def audit_blocks(report: AuditReport) -> Iterator[Block]:
     """Yield a report as blocks; all cities together come first."""
     before, after = report.before.given, report.after.given
     yield Heading(1, f"What changed from {before} to {after}")
-    yield Bullets([_side("before", report.before), _side("after", report.after)])
+    yield Bullets([side_words("before", report.before), side_words("after", report.after)])
     if report.notes:
         yield Bullets(report.notes)
     cities = [*([report.overall] if report.overall else []), *report.cities]
@@ -67,7 +67,8 @@ def audit_blocks(report: AuditReport) -> Iterator[Block]:
     yield Bullets(NOTES.splitlines())
 
 
-def _side(name: str, side: Side) -> str:
+def side_words(name: str, side: Side) -> str:
+    """Say which version a side is."""
     commit = f", commit {side.commit[:12]}" if side.commit else ""
     return f"{name}: {side.given} ({side.kind}{commit})"
 

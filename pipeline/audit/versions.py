@@ -27,6 +27,9 @@ WORKSPACE: Final = "workspace"
 # What decides data and stands in git.
 _IN_GIT = ("prompts", "params.yaml", "configs", "schemas", LOCK)
 
+# What tells a folder to be a city's: its texts, its release, or, in a published one, the latter's.
+_OF_CITY = ("annotated", "release", "generation")
+
 Kind = Literal["revision", "workspace", "folder"]
 
 
@@ -49,6 +52,7 @@ class Version:
         commit: The commit of a revision; "" else.
         files: Folder with prompts/, params.yaml, configs/, schemas/ and dvc.lock, as far as the
             version has them; None where only data were kept.
+        data: Folder with a folder for each city; a revision's fills as its data are asked for.
     """
 
     def __init__(
@@ -67,12 +71,12 @@ class Version:
             given: As the user named it.
             kind: What that is.
             files: See the attribute.
-            data: Folder with a folder for each city.
+            data: See the attribute.
             commit: See the attribute.
             fetch: Brings what `data` has not; None where nothing can be brought.
         """
         self.given, self.kind, self.files, self.commit = given, kind, files, commit
-        self._data, self._fetch = data, fetch
+        self.data, self._fetch = data, fetch
         self._missing: dict[Path, Missing] = {}
 
     @cached_property
@@ -82,14 +86,15 @@ class Version:
 
     @property
     def cities(self) -> list[str]:
-        """Return its cities: those of params.yaml, else the folders that hold texts."""
+        """Return its cities: those of params.yaml, else the folders with texts or a release."""
         if self.files is not None and (self.files / "params.yaml").is_file():
             return list(Parameters(self.files).cities)
-        return sorted(file.parent.name for file in self._data.glob("*/annotated"))
+        held = {file.parent.name for name in _OF_CITY for file in self.data.glob(f"*/{name}")}
+        return sorted(held)
 
     def artifact(self, city: str, name: str) -> Path | Missing:
         """Return where an artifact of a city lies, or why it does not."""
-        path = self._data / city / ARTIFACTS[name].path
+        path = self.data / city / ARTIFACTS[name].path
         if not path.exists() and path not in self._missing:
             missing = self._bring(f"data/{city}/{ARTIFACTS[name].path}", path)
             if missing is not None:
@@ -117,8 +122,8 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
 
     Args:
         root: Root of the project.
-        given: `workspace`, a git revision, or a folder: one with <city>/annotated in it, a project,
-            or its data/.
+        given: `workspace`, a git revision, or a folder: a project, its data/, a copy of it with
+            <city>/annotated, or a published release.
 
     Raises:
         SourceError: There is no such version, or the name means two things.

@@ -1,0 +1,214 @@
+"""Compare two releases record by record: what is new, gone or changed, and why.
+
+    diff(root, "v1", "v2", cities=[])
+    ->  ReleaseDiff(cities=[CityDiff("monaco", tasks=[TaskDiff("generation", before=1953, ...)],
+                                     causes=[CauseCount("changed", ["prompt"], "", 41), ...])]),
+        and every record that is not the same, as a table
+
+A version is named as for an audit; a folder may also be a published release.
+"""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from pipeline.audit.diff_report import (
+    AspectCount,
+    CauseCount,
+    CityDiff,
+    Field,
+    ReleaseDiff,
+    TaskDiff,
+)
+from pipeline.audit.instances import TASKS, read_instances
+from pipeline.audit.lockfile import data_hash
+from pipeline.audit.record_causes import UNKNOWN, compared, with_causes
+from pipeline.audit.report import Side
+from pipeline.audit.versions import Missing, Version, open_version
+from pipeline.errors import SourceError
+
+# Beside the records: what they refer to.
+_FILES = ("candidates", "released_roads", "released_cells")
+RECORD_COLUMNS = (
+    "instance_id", "city", "trip_id", "task", "state", "causes", "detail", "aspects", "text_before",
+    "text_after",
+)  # fmt: skip
+
+
+class Compared(NamedTuple):
+    """The diff, and its records: RECORD_COLUMNS, lists joined by ` + `."""
+
+    report: ReleaseDiff
+    records: pl.DataFrame
+
+
+def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
+    """Compare two releases.
+
+    Args:
+        root: Root of the project.
+        first: The version before.
+        second: The version after.
+        cities: Keys of cities; none means all that either version has.
+
+    Raises:
+        SourceError: A version has no release, or it cannot be had; names the command that brings
+            it.
+    """
+    with ExitStack() as stack:
+        before, after = (stack.enter_context(open_version(root, one)) for one in (first, second))
+        names = list(cities) or list(dict.fromkeys([*before.cities, *after.cities]))
+        found, notes = [], []
+        records = [pl.DataFrame(schema=dict.fromkeys(RECORD_COLUMNS, pl.String))]
+        for city in names:
+            missing = [_release(one, city) for one in (before, after)]
+            why = [one.why for one in missing if isinstance(one, Missing)]
+            if why and cities:
+                raise SourceError(why[0])
+            if why:
+                notes += [f"{city}: not compared: {one}" for one in why]
+                continue
+            one, rows = _city(before, after, city)
+            found.append(one)
+            records.append(rows)
+        if not found:
+            raise SourceError(
+                notes[0] if notes else f"{first} and {second}: expected a city, found none"
+            )
+        sides = [Side(one.given, one.kind, one.commit) for one in (before, after)]
+    return Compared(ReleaseDiff(sides[0], sides[1], notes, found), pl.concat(records))
+
+
+def _release(version: Version, city: str) -> dict[str, Path] | Missing:
+    """Return the folder of each task."""
+    folders = {}
+    for task in TASKS:
+        place = _artifact(version, city, task)
+        if isinstance(place, Missing):
+            return place
+        folders[task] = place
+    return folders
+
+
+def _artifact(version: Version, city: str, name: str) -> Path | Missing:
+    """Return where a part of a release lies; a published one has no folder `release`."""
+    place = version.artifact(city, name)
+    published = version.data / city / _PUBLISHED.get(name, name)
+    return published if isinstance(place, Missing) and published.exists() else place
+
+
+_PUBLISHED = {
+    "released_roads": "ground/roads.parquet",
+    "released_cells": "ground/cells.parquet",
+}
+
+
+def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.DataFrame]:
+    folders = [_there(_release(version, city)) for version in (before, after)]
+    old, new, fields = read_instances(folders[0], folders[1])
+    ended = [_ended(version, city) for version in (before, after)]
+    records = with_causes(compared(old, new), ended[0], ended[1], new_fields=bool(fields))
+    unknown = {
+        state: not records.filter(pl.col("causes").list.contains(UNKNOWN), state=state).is_empty()
+        for state in ("added", "removed")
+    }
+    notes = [
+        f"{version.given}: no loss.parquet, so it is not known why {state} records are not there"
+        for version, ends, state in zip((before, after), ended, unknown, strict=True)
+        if ends is None and unknown[state]
+    ]
+    found = CityDiff(
+        city=city,
+        tasks=[_task(records, task) for task in TASKS],
+        trips_before=old["trip_id"].n_unique(),
+        trips_after=new["trip_id"].n_unique(),
+        causes=_causes(records),
+        aspects=_aspects(records),
+        fields=[Field(*one) for one in fields],
+        files=_files(before, after, city),
+        notes=notes,
+    )
+    return found, _table(records, city)
+
+
+def _there(place: dict[str, Path] | Missing) -> dict[str, Path]:
+    if isinstance(place, Missing):
+        raise SourceError(place.why)
+    return place
+
+
+def _ended(version: Version, city: str) -> pl.DataFrame | None:
+    """Return where each trip ended: trip_id, stage, reason; None where that is not known."""
+    place = version.artifact(city, "loss")
+    if isinstance(place, Missing):
+        return None
+    return pl.read_parquet(place, columns=["item_id", "stage", "reason"]).rename(
+        {"item_id": "trip_id"}
+    )
+
+
+def _task(records: pl.DataFrame, task: str) -> TaskDiff:
+    states = records.filter(task=task)["state"]
+    same, changed, added, removed = (
+        int((states == state).sum()) for state in ("same", "changed", "added", "removed")
+    )
+    return TaskDiff(
+        task=task,
+        before=same + changed + removed,
+        after=same + changed + added,
+        same=same,
+        changed=changed,
+        added=added,
+        removed=removed,
+    )
+
+
+def _causes(records: pl.DataFrame) -> list[CauseCount]:
+    counts = (
+        records.filter(pl.col("state") != "same")
+        .group_by("state", "causes", "detail")
+        .len()
+        .with_columns(joined=pl.col("causes").list.join(" + "))
+        .sort("len", "state", "joined", "detail", descending=[True, False, False, False])
+    )
+    columns = ("state", "causes", "detail", "len")
+    return [CauseCount(*row) for row in counts.select(columns).iter_rows()]
+
+
+def _aspects(records: pl.DataFrame) -> list[AspectCount]:
+    counts = (
+        records.filter(state="changed")
+        .select(pl.col("aspects").explode())
+        .drop_nulls()
+        .group_by("aspects")
+        .len()
+        .sort("len", "aspects", descending=[True, False])
+    )
+    return [AspectCount(*row) for row in counts.iter_rows()]
+
+
+def _files(before: Version, after: Version, city: str) -> list[str]:
+    found = []
+    for name in _FILES:
+        places = [_artifact(version, city, name) for version in (before, after)]
+        hashes = [None if isinstance(one, Missing) else data_hash(one) for one in places]
+        if hashes[0] != hashes[1]:
+            change = "new" if hashes[0] is None else "gone" if hashes[1] is None else "differs"
+            found.append(f"{_PUBLISHED.get(name, name)} {change}")
+    return found
+
+
+def _table(records: pl.DataFrame, city: str) -> pl.DataFrame:
+    """Return the records that are not the same, for a table of text."""
+    return (
+        records.filter(pl.col("state") != "same")
+        .with_columns(
+            pl.col("causes").list.join(" + "),
+            pl.col("aspects").list.join(" + "),
+            city=pl.lit(city),
+        )
+        .rename({"text": "text_before"})
+        .select(RECORD_COLUMNS)
+    )
