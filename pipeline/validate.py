@@ -14,8 +14,9 @@ from pipeline.errors import ContractError, SourceError
 from pipeline.schemas import arrow_schema, check_frame, check_record, check_rows, schema_document
 
 SUFFIXES = (".parquet", ".json", ".jsonl")
-# A source that holds an id three times has it rejected twice; a request has several attempts.
-REPEATABLE = frozenset({"rejection", "response"})
+# A source that holds an id three times has it rejected twice; a request has several attempts, a
+# trip a verdict of each judge and ratings by each criterion.
+REPEATABLE = frozenset({"rejection", "response", "judged_trip", "rating"})
 
 
 class _KeysSeen:

@@ -23,6 +23,10 @@ RECORDS = {
     "phased_trip": records.PhasedTrip,
     "annotated_trip": records.AnnotatedTrip,
     "planned_trip": records.PlannedTrip,
+    "judged_trip": records.JudgedTrip,
+    "selected_trip": records.SelectedTrip,
+    "sampled_trip": records.SampledTrip,
+    "rating": records.Rating,
 }
 
 
