@@ -41,9 +41,9 @@ def _copy_repository(root: Path) -> None:
     for name in filter(None, listed):
         source = ROOT / name
         # The lock and the numbers of the full-size run do not belong to the reduced one.
-        if not source.is_file() or name == "dvc.lock" or name.startswith(("data/", "bench/")):
-            if name != "data/reviews/README.md":  # the folder DVC looks for
-                continue
+        left_out = name == "dvc.lock" or name.startswith(("data/", "bench/"))
+        if not source.is_file() or (left_out and name != "data/reviews/README.md"):
+            continue
         target = root / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)
