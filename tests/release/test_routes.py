@@ -1,0 +1,67 @@
+"""Shared routes are counted as a brute force counts them."""
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.release.routes import same_route_ids, shared_routes
+
+ROUTES = st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6), max_size=12)
+
+
+def trips(routes: list[list[str]]) -> pl.DataFrame:
+    """Build trips; the cell of a segment is c for a, b, c and f for the others."""
+    cells = [["c" if edge in "abc" else "f" for edge in route] for route in routes]
+    text = pl.List(pl.String)
+    ids = [f"t{number:02d}" for number in range(len(routes))]
+    return pl.DataFrame(
+        {"trip_id": ids, "edge_ids": routes, "cells": cells},
+        schema={"trip_id": pl.String, "edge_ids": text, "cells": text},
+    )
+
+
+def jaccard(one: list[str], other: list[str]) -> float:
+    return len(set(one) & set(other)) / len(set(one) | set(other))
+
+
+def test_same_segments_same_cells_and_near_are_told_apart():
+    train = trips([list("abcde"), list("f")])
+    test = trips([list("abcde"), list("bacde"), list("abcd"), list("abdef"), list("ab")])
+    assert shared_routes(test, train, near=0.8) == {
+        "trips": 5,
+        "same_segments": 1,
+        "same_cells": 2,  # abcde and bacde: ccc ff
+        "near": 3,  # abcde 1, bacde 1, abcd 4/5; abdef 4/6, ab 2/5
+    }
+
+
+def test_the_threshold_itself_is_near():
+    assert shared_routes(trips([list("abcd")]), trips([list("abcde")]), near=0.8)["near"] == 1
+    assert shared_routes(trips([list("abcd")]), trips([list("abcde")]), near=0.81)["near"] == 0
+
+
+@pytest.mark.parametrize("routes", [[], [list("ab")]])
+def test_empty_splits_share_nothing(routes):
+    for one, other in ((trips(routes), trips([])), (trips([]), trips(routes))):
+        counts = shared_routes(one, other, near=0.8)
+        assert counts == {"trips": one.height, "same_segments": 0, "same_cells": 0, "near": 0}
+
+
+@settings(deadline=None)
+@given(ROUTES, ROUTES, st.sampled_from([0.3, 0.5, 0.8, 1.0]))
+def test_the_counts_are_those_of_a_brute_force(test, train, near):
+    found = shared_routes(trips(test), trips(train), near=near)
+    assert found["same_segments"] == sum(route in train for route in test)
+    assert found["near"] == sum(
+        any(jaccard(route, known) >= near for known in train) for route in test
+    )
+
+
+@given(ROUTES)
+def test_the_others_on_the_same_route_are_named(routes):
+    pool = trips(routes)
+    found = same_route_ids(pool).to_list()
+    for number, route in enumerate(routes):
+        others = [f"t{n:02d}" for n, one in enumerate(routes) if one == route and n != number]
+        assert found[number] == others
