@@ -93,18 +93,33 @@ def _variety(pairs: pl.DataFrame, name: str) -> list[Measure]:
 def measures(
     family: Family, names: Sequence[str], unit: str, compared: Sequence[Comparison]
 ) -> list[Measure]:
-    """Name comparisons; each adjusts its p-value with `adjusted` when all of a city are known."""
+    """Name comparisons, and round them: the last digits of sums are the machine's.
+
+    Their p-values are adjusted by `adjusted` once all of a city are known.
+    """
     return [
         Measure(
             family=family,
             name=name,
             unit=unit,
             test="swap" if one.lost is None else "mcnemar",
+            n=one.n,
+            before=_rounded(one.before),
+            after=_rounded(one.after),
+            difference=_rounded(one.difference),
+            low=_rounded(one.low),
+            high=_rounded(one.high),
+            p=None if one.p is None else float(f"{one.p:.6g}"),
             p_holm=None,
-            **one._asdict(),
+            lost=one.lost,
+            gained=one.gained,
         )
         for name, one in zip(names, compared, strict=True)
     ]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6) + 0.0  # + 0.0: no minus zero
 
 
 def adjusted(found: Sequence[Measure]) -> list[Measure]:

@@ -1,0 +1,1 @@
+"""What a change did: comparisons of versions, with their statistics held to arithmetic."""
