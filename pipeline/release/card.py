@@ -32,6 +32,7 @@ def card(publication: Publication) -> str:
         notices="\n".join(f"> **{line}**" for line in _notices(publication)),
         example=f"{first['city']}-generation",
         example_file=publication.path(first, "generation/test.parquet"),
+        instance=_instance(first),
         tables=_table(
             ["config", *SPLITS, "one row"],
             [
@@ -102,6 +103,14 @@ def _notices(publication: Publication) -> list[str]:
     if "template" in engines:
         said.append("Texts of the engine `template` are written by a grammar, not by a model.")
     return said
+
+
+def _instance(record: dict[str, Any]) -> str:
+    """Quote the texts of the city's example."""
+    example = record["example"]
+    if example is None:
+        return "(there is none)"
+    return "\n>\n".join(f"> *{task}*: {example[task]}" for task in TASKS)
 
 
 def _rows(record: dict[str, Any], table: str, split: str) -> int:

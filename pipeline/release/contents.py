@@ -45,6 +45,23 @@ def authors_of(records: pl.Series) -> list[dict[str, Any]]:
     return frame.group_by(keys).agg(trips=pl.len()).sort(keys, nulls_last=True).to_dicts()
 
 
+def example_of(trips: pl.DataFrame) -> dict[str, str] | None:
+    """Return one text of each task of the first trip of test (else of any); None without trips.
+
+    Args:
+        trips: Released trips, as `released_trips` joins them.
+    """
+    if trips.is_empty():
+        return None
+    trip = trips.sort(pl.col("split") != "test", "trip_id").row(0, named=True)
+    return {
+        "trip_id": trip["trip_id"],
+        "generation": trip["texts"]["instruction_literal"],
+        "retrieval": trip["texts"]["retrieval_query_1"],
+        "captioning": trip["texts"]["trajectory_caption"],
+    }
+
+
 def files_of(folders: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
     """Return path, rows, bytes and hash of Parquet files, sorted by path.
 

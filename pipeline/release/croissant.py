@@ -92,7 +92,7 @@ def croissant(publication: Publication) -> dict[str, Any]:
         "@type": "sc:Dataset",
         "conformsTo": SPECIFICATION,
         "name": settings.name,
-        "description": publication.summary(),
+        "description": f"{publication.summary()} {publication.traces_in_words()}",
         "version": settings.version,
         "datePublished": settings.date,
         "license": settings.licence.url,

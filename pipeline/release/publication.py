@@ -72,14 +72,14 @@ class Publication(NamedTuple):
         return file if self.alone else f"{record['city']}/{file}"
 
     def summary(self) -> str:
-        """Say in two sentences what is in it."""
+        """Say in one sentence what is in it."""
         trips = sum(record["loss"]["released"]["trips"] for record in self.cities)
         instances = sum(record["loss"]["released"]["instances"] for record in self.cities)
         names = listed([record["name"] for record in self.cities])
         return (
             f"{trips:,} trips through {names} as {instances:,} task instances: navigation"
             " instructions to generate trajectories from (three a trip), queries to retrieve them"
-            f" by (three), captions to tell them in (one). {self.traces_in_words()}"
+            " by (three), captions to tell them in (one)."
         )
 
     def traces_in_words(self) -> str:

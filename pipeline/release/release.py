@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from pipeline.errors import ContractError
 from pipeline.keys import H3Resolution, Text
-from pipeline.release.contents import authors_of, files_of, sources_of
+from pipeline.release.contents import authors_of, example_of, files_of, sources_of
 from pipeline.release.figures import (
     check_counts,
     pool_figures,
@@ -105,6 +105,7 @@ def run(
             ),
             "writers": authors_of(trips["provenance"]),
             "judges": authors_of(trips["judge"]),
+            "example": example_of(trips),
             "release": figures,
             "loss": loss,
             "files": files_of(made),
