@@ -91,7 +91,7 @@ function itemHead(item) {
 function openTrip(trip_id) {
   const item = itemOf.get(trip_id);
   kept.at = {trip: trip_id, criterion: CODES.find((code) => given(trip_id, code).score === null) || CODES[0]};
-  keep();
+  keepDesk();
   drawItem(item);
   byId("item").replaceChildren(...itemHead(item));
   showRecord(item);
@@ -152,8 +152,7 @@ function showHelp() {
 
 function askWho() {
   const people = page.raters.map((one) => {
-    const own = recall(one.rater);
-    const done = own ? Object.values(own.scores).filter((scores) => CODES.every((code) => scores[code] && scores[code].score !== null)).length : 0;
+    const done = Object.values(recallRater(one.rater).trips).filter(isScored).length;
     const button = make("button", {type: "button", class: "person"}, make("b", {}, one.rater), make("span", {}, `${done} of ${one.items.length} trips rated here`));
     button.addEventListener("click", () => { byId("who").close(); begin(one.rater); });
     return button;
@@ -185,8 +184,8 @@ async function bringIn(file) {
 
 function begin(name) {
   rater = name;
-  rememberRater();
-  kept = {...nothingKept(), ...recall(rater)};
+  remember("", rater);
+  kept = recallRater(rater);
   order = page.raters.find((one) => one.rater === rater).items.map((i) => page.items[i].trip_id);
   byId("rater").textContent = rater;
   const open = order.includes(kept.at.trip) ? kept.at.trip : order.find((trip_id) => !isDone(trip_id)) || order[0];
@@ -209,19 +208,27 @@ byId("bring").addEventListener("click", () => byId("file").click());
 byId("file").addEventListener("change", () => { if (byId("file").files[0]) bringIn(byId("file").files[0]); byId("file").value = ""; });
 byId("who").addEventListener("cancel", (event) => { if (!rater) event.preventDefault(); });
 byId("layers").append(...[["cells", "Cells"], ["places", "Places"]].map(layerBox));
-// The same page in another tab: what is given there shows here.
+// The same page in another window: what is scored there shows here.
 addEventListener("storage", (event) => {
-  if (rater && event.key === keyOf(rater) && event.newValue) {
-    const at = kept.at;
-    kept = {...JSON.parse(event.newValue), at};
-    showItemParts();
-  }
+  const trip_id = rater && order.find((one) => event.key === keyOf(`${rater} ${one}`));
+  if (!trip_id || !event.newValue) return;
+  kept.trips[trip_id] = JSON.parse(event.newValue);
+  showItemParts();
 });
 addEventListener("beforeunload", (event) => { if (unsaved && kept.changed) event.preventDefault(); });
-document.addEventListener("visibilitychange", () => { tick(performance.now()); if (rater) keep(); });
+document.addEventListener("visibilitychange", () => {
+  tick(performance.now());
+  if (rater && kept.trips[kept.at.trip]) keepTrip(kept.at.trip);
+});
+
+function start() {
+  const last = recall("");
+  if (page.raters.length === 1) begin(page.raters[0].rater);
+  else if (page.raters.some((one) => one.rater === last)) begin(last);
+  else askWho();
+}
 
 startMap();
-const last = recall("");
-if (page.raters.length === 1) begin(page.raters[0].rater);
-else if (page.raters.some((one) => one.rater === last)) begin(last);
-else askWho();
+// A page from disk that asks Chromium for its memory before its first frame may get one that is
+// empty and lost when it closes.
+requestAnimationFrame(() => requestAnimationFrame(start));

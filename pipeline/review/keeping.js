@@ -1,68 +1,85 @@
 // What the rater has done: kept in this browser at each step, exported to a file, brought back.
-//   kept.scores["17"]["caption_accuracy"] = {score: 4, comment: "", seconds: 38.5}
+//   kept.trips["17"] = {scores: {caption_accuracy: {score: 4, comment: "", seconds: 38.5}}, seconds: 41.2, revealed: false}
+// Each trip has a key of its own, so that two windows on one page do not undo each other's work.
 const CODES = CRITERIA.map((one) => one.code);
 const itemOf = new Map(page.items.map((item) => [item.trip_id, item]));
+const NO_WORK = {scores: {}, seconds: 0, revealed: false};
 let rater = null;
 let kept = nothingKept();
 let unsaved = 0;  // changes that this browser could not keep
 
 function nothingKept() {
-  return {scores: {}, seconds: {}, revealed: [], at: {trip: null, criterion: CODES[0]}, exported: null, changed: 0};
-}
-
-// The browser may have no memory for files opened from disk; then the page says so.
-function memory() {
-  try { return window.localStorage; } catch { return null; }
+  return {trips: {}, at: {trip: null, criterion: CODES[0]}, exported: null, changed: 0};
 }
 
 function keyOf(name) {
   return `review ${page.page_id} ${page.page_version} ${name}`;
 }
 
+// The browser may refuse memory to files opened from disk; then the page says so.
 function recall(name) {
-  try { return JSON.parse(memory().getItem(keyOf(name))); } catch { return null; }
+  try { return JSON.parse(localStorage.getItem(keyOf(name))); } catch { return null; }
 }
 
-function keep() {
+function remember(name, value) {
   try {
-    memory().setItem(keyOf(rater), JSON.stringify(kept));
+    localStorage.setItem(keyOf(name), JSON.stringify(value));
     unsaved = 0;
   } catch {
     unsaved += 1;
   }
+}
+
+function recallRater(name) {
+  const trips = page.items.map((item) => [item.trip_id, recall(`${name} ${item.trip_id}`)]).filter(([, work]) => work);
+  return {...nothingKept(), ...recall(name), trips: Object.fromEntries(trips)};
+}
+
+function keepDesk() {
+  const {at, exported, changed} = kept;
+  remember(rater, {at, exported, changed});
   showKept();
 }
 
-function rememberRater() {
-  try { memory().setItem(keyOf(""), JSON.stringify(rater)); } catch { /* keep() warns */ }
+function keepTrip(trip_id) {
+  remember(`${rater} ${trip_id}`, workOn(trip_id));
+  keepDesk();
 }
 
-function given(tripId, criterion) {
-  return (kept.scores[tripId] || {})[criterion] || {score: null, comment: "", seconds: 0};
+function workOn(trip_id) {
+  return kept.trips[trip_id] || NO_WORK;
 }
 
-function change(tripId, criterion, news) {
-  kept.scores[tripId] = {...kept.scores[tripId], [criterion]: {...given(tripId, criterion), ...news}};
+function work(trip_id, news) {
+  kept.trips[trip_id] = {...workOn(trip_id), ...news};
+}
+
+function given(trip_id, criterion) {
+  return workOn(trip_id).scores[criterion] || {score: null, comment: "", seconds: 0};
+}
+
+function change(trip_id, criterion, news) {
+  work(trip_id, {scores: {...workOn(trip_id).scores, [criterion]: {...given(trip_id, criterion), ...news}}});
   kept.changed += 1;
-  keep();
+  keepTrip(trip_id);
 }
 
-function scoresOf(tripId) {
-  return CODES.filter((code) => given(tripId, code).score !== null).length;
+function isScored({scores}) {
+  return CODES.every((code) => scores[code] && scores[code].score !== null);
 }
 
-function isDone(tripId) {
-  return scoresOf(tripId) === CODES.length;
+function scoresOf(trip_id) {
+  return CODES.filter((code) => given(trip_id, code).score !== null).length;
 }
 
-function isRevealed(tripId) {
-  return kept.revealed.includes(tripId);
+function isDone(trip_id) {
+  return isScored(workOn(trip_id));
 }
 
 // ---- out and in ---------------------------------------------------------------------------------
 
 function rowsOf() {
-  const trips = Object.keys(kept.scores).filter((id) => itemOf.has(id)).sort();
+  const trips = Object.keys(kept.trips).filter((id) => itemOf.has(id)).sort();
   return trips.flatMap((trip_id) => CODES.filter((code) => given(trip_id, code).score !== null).map((criterion) => {
     const {score, comment, seconds} = given(trip_id, criterion);
     return {
@@ -73,7 +90,7 @@ function rowsOf() {
 }
 
 function strayComments() {
-  return Object.values(kept.scores).flatMap((own) => Object.values(own)).filter((one) => one.score === null && one.comment).length;
+  return Object.values(kept.trips).flatMap((own) => Object.values(own.scores)).filter((one) => one.score === null && one.comment).length;
 }
 
 function exportFile() {
@@ -85,7 +102,7 @@ function exportFile() {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   kept.exported = new Date().toISOString();
   kept.changed = 0;
-  keep();
+  keepDesk();
 }
 
 // Return the rows of an exported file; a fault of any line is an Error that names it.
@@ -122,10 +139,10 @@ function differing(rows) {
 
 function takeIn(rows) {
   for (const {trip_id, criterion, score, comment, seconds} of rows) {
-    kept.scores[trip_id] = {...kept.scores[trip_id], [criterion]: {score, comment, seconds}};
-    kept.seconds[trip_id] = Math.max(kept.seconds[trip_id] || 0, seconds);
+    const own = workOn(trip_id);
+    work(trip_id, {scores: {...own.scores, [criterion]: {score, comment, seconds}}, seconds: Math.max(own.seconds, seconds)});
   }
-  keep();
+  new Set(rows.map((row) => row.trip_id)).forEach(keepTrip);
 }
 
 // ---- time -----------------------------------------------------------------------------------------
@@ -138,7 +155,7 @@ function tick(now) {
   const passed = Math.min(2, (now - lastTick) / 1000);
   lastTick = now;
   if (rater && kept.at.trip && !document.hidden && now - lastMove < 1000 * IDLE_S && !isDone(kept.at.trip)) {
-    kept.seconds[kept.at.trip] = (kept.seconds[kept.at.trip] || 0) + passed;
+    work(kept.at.trip, {seconds: workOn(kept.at.trip).seconds + passed});
   }
 }
 

@@ -22,7 +22,7 @@ function firstOpen(task) {
 }
 
 function modelScores(criterion) {
-  if (!isRevealed(kept.at.trip)) return [];
+  if (!workOn(kept.at.trip).revealed) return [];
   const models = itemOf.get(kept.at.trip).models;
   return [make("span", {class: "models"}, ...models.map((model) =>
     make("span", {title: model.judge}, `${model.judge} `, make("b", {}, String(model.scores[criterion] ?? "none")))))];
@@ -41,7 +41,7 @@ function closedRow(one) {
 
 function openCard(one) {
   const {score, comment} = given(kept.at.trip, one.code);
-  const locked = isRevealed(kept.at.trip);
+  const locked = workOn(kept.at.trip).revealed;
   const marks = one.marks.map(([value, words]) => {
     const button = make("button", {type: "button", class: "mark-" + value, "aria-pressed": String(value === score), disabled: locked ? "" : false, "data-score": value},
       make("kbd", {}, String(value)), make("span", {}, words));
@@ -76,16 +76,16 @@ function showWholeItem() {
   if (!isDone(trip_id)) return place.replaceChildren();
   const on = make("button", {type: "button", class: "main"}, isLast() ? "To the first open trip" : "Next trip", make("kbd", {}, "Enter"));
   on.addEventListener("click", goOn);
-  const words = isRevealed(trip_id)
+  const words = workOn(trip_id).revealed
     ? "The models' scores stand beside yours, which are now fixed."
     : everyDone() ? "This was the last one. Export your scores and send the file back. Thank you!" : "All ten are scored.";
   const parts = [make("p", {}, words), on];
-  if (models.length && !isRevealed(trip_id)) {
+  if (models.length && !workOn(trip_id).revealed) {
     const show = make("button", {type: "button", id: "reveal", title: "After that your scores of this trip are fixed"}, "Show the models' scores");
-    show.addEventListener("click", () => { kept.revealed.push(trip_id); keep(); showItemParts({focus: true}); });
+    show.addEventListener("click", () => { work(trip_id, {revealed: true}); keepTrip(trip_id); showItemParts({focus: true}); });
     parts.push(show);
   }
-  if (isRevealed(trip_id)) parts.push(...rationales(models));
+  if (workOn(trip_id).revealed) parts.push(...rationales(models));
   place.replaceChildren(...parts);
 }
 
@@ -99,9 +99,9 @@ function rationales(models) {
 
 function give(score) {
   const {trip: trip_id, criterion} = kept.at;
-  if (isRevealed(trip_id)) return say("The scores of this trip are fixed.");
+  if (workOn(trip_id).revealed) return say("The scores of this trip are fixed.");
   tick(performance.now());
-  change(trip_id, criterion, {score, seconds: Math.round(10 * (kept.seconds[trip_id] || 0)) / 10});
+  change(trip_id, criterion, {score, seconds: Math.round(10 * workOn(trip_id).seconds) / 10});
   const at = CODES.indexOf(criterion);
   const next = isDone(trip_id) ? null : CODES.slice(at + 1).concat(CODES).find((code) => given(trip_id, code).score === null);
   say(`${CRITERIA[at].name}: ${score} of 5, ${page.rubric.scale[5 - score]}.` + (next ? ` Next: ${CRITERIA[CODES.indexOf(next)].name}.` : " All ten are scored."));
@@ -119,7 +119,7 @@ function toTheTexts() {
 function goToCriterion(code) {
   const before = taskOf(kept.at.criterion);
   kept.at.criterion = code;
-  keep();
+  keepDesk();
   const turns = taskOf(code) !== before;
   if (turns) showTexts(taskOf(code), itemOf.get(kept.at.trip));
   showItemParts({focus: true, scroll: !turns});

@@ -18,11 +18,16 @@ ORDER = by_hash(IDS, "H1")
 FIRST = ORDER[0]
 
 
+def opened(browser, page):
+    browser.open(page)
+    browser.wait_for("rater !== null || document.getElementById('who').open")
+
+
 def fresh(browser, page, name="H1"):
     """Open the page as somebody who never saw it, and say who rates."""
-    handle = browser.before_pages("localStorage.clear()")
-    browser.open(page)
-    browser.no_longer_before_pages(handle)
+    opened(browser, page)
+    browser.run("rater = null, localStorage.clear()")
+    opened(browser, page)
     if name:
         browser.run(f"[...document.querySelectorAll('.person')].find((b) => b.querySelector('b')"
                     f".textContent === '{name}').click()")  # fmt: skip
@@ -242,7 +247,7 @@ def test_a_comment_takes_digits_as_text_and_is_kept(browser):
     browser.type("4 of 5 are 'true' <b>")
     browser.press("Enter")
     rate(browser, (4,))
-    assert browser.run(f"kept.scores['{FIRST}'][CODES[0]].comment") == "4 of 5 are 'true' <b>"
+    assert browser.run(f"given('{FIRST}', CODES[0]).comment") == "4 of 5 are 'true' <b>"
     assert browser.run(f"given('{FIRST}', CODES[0]).score") == 4
     assert browser.run(f"given('{FIRST}', CODES[1]).score") is None
 
@@ -259,7 +264,7 @@ def test_a_score_can_be_given_by_mouse(browser):
 
 def test_everything_is_there_again_when_the_page_is_opened_again(browser, page):
     rate(browser, (5, 4, 3))
-    browser.open(page)
+    opened(browser, page)
     assert text_of(browser, "#rater") == "H1"
     assert browser.run("kept.at.trip") == FIRST
     assert browser.run(f"scoresOf('{FIRST}')") == 3
@@ -289,12 +294,12 @@ def test_models_scores_are_shown_last_and_fix_ones_own(browser):
 
 
 def test_time_counts_while_somebody_works(browser):
-    start = browser.run("kept.seconds[kept.at.trip] || 0")
+    start = browser.run("workOn(kept.at.trip).seconds")
     browser.run("lastMove = performance.now(), lastTick = performance.now(), 0")
     browser.run("tick(performance.now() + 1500)")
-    assert browser.run("kept.seconds[kept.at.trip]") - start == pytest.approx(1.5, abs=0.2)
+    assert browser.run("workOn(kept.at.trip).seconds") - start == pytest.approx(1.5, abs=0.2)
     browser.run("lastMove = performance.now() - 61000, tick(performance.now() + 3000)")
-    assert browser.run("kept.seconds[kept.at.trip]") - start == pytest.approx(1.5, abs=0.2)
+    assert browser.run("workOn(kept.at.trip).seconds") - start == pytest.approx(1.5, abs=0.2)
 
 
 # ---- out and in ---------------------------------------------------------------------------------
@@ -374,7 +379,7 @@ def test_a_browser_without_memory_warns_and_still_exports(browser, page, tmp_pat
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})"
     )
     try:
-        browser.open(page)
+        opened(browser, page)
         browser.run("document.querySelector('.person').click()")
         assert browser.run("!document.getElementById('warning').hidden")
         rate(browser, (5,))

@@ -89,7 +89,8 @@ def judged_trip(trip_id: str, model: str, score: int) -> JudgedTrip:
     """Build a judge's verdict: the same score everywhere."""
     record = {
         "trip_id": trip_id, "engine": "vllm", "model": model, "revision": "1",
-        "prompt_hash": "5c" * 32, "shown": list(TEXTS)[:6], "scores": dict.fromkeys(CRITERIA, score),
+        "prompt_hash": "5c" * 32, "shown": list(TEXTS)[:6],
+        "scores": dict.fromkeys(CRITERIA, score),
         "rationales": dict.fromkeys(("instructions", "queries", "caption"), f"{model} says <why>"),
         "status": "ok", "reason": "", "attempts": 1, "response_key": "ab" * 32,
     }  # fmt: skip
