@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from pipeline.quality.rubric import CRITERIA
-from pipeline.review.assignment import by_hash
+from pipeline.review.assignment import assignment_text, by_hash
+from pipeline.review.merge import ImportWish, import_files
 from pipeline.review.page import write_page
 from pipeline.schemas import check_record
 from tests.review.conftest import SETTING
@@ -326,6 +327,30 @@ def test_what_is_exported_keeps_the_schema_and_says_what_was_rated(browser, assi
     assert text_of(browser, "#kept") == "Kept here · all exported"
 
 
+def test_what_was_pressed_is_what_is_merged(browser, assignment, tmp_path):
+    pressed = {trip_id: [1 + (i * k) % 5 for i in range(10)] for k, trip_id in enumerate(ORDER, 1)}
+    for trip_id in ORDER:
+        assert browser.run("kept.at.trip") == trip_id
+        rate(browser, pressed[trip_id])
+        browser.press("Enter")
+    assert text_of(browser, "#done-words") == "5 of 5 trips"
+    export(browser, tmp_path)
+    folder = tmp_path / "data/reviews/tiny"
+    folder.mkdir(parents=True)
+    (folder / "assignment.json").write_text(assignment_text(assignment), "utf-8")
+    wish = ImportWish(update=False, set_aside=False, dry_run=False, all_rows=False)
+    told = list(import_files(tmp_path, [tmp_path / "tiny-H1.jsonl"], wish))
+    assert "  H1  50 of 50 scores, 5 of 5 trips" in told
+    merged = [json.loads(line) for line in (folder / "H1.jsonl").read_text("utf-8").splitlines()]
+    scores = {(row["trip_id"], row["criterion"]): row["score"] for row in merged}
+    assert scores == {
+        (trip_id, code): score
+        for trip_id, own in pressed.items()
+        for code, score in zip(CRITERIA, own, strict=True)
+    }
+    assert merged == browser.run("rowsOf()")
+
+
 def test_an_export_brings_the_work_to_another_machine(browser, page, tmp_path):
     rate(browser, [4] * 10)
     rows = export(browser, tmp_path)
@@ -389,6 +414,17 @@ def test_a_browser_without_memory_warns_and_still_exports(browser, page, tmp_pat
         assert browser.run(leaves)
     finally:
         browser.no_longer_before_pages(handle)
+
+
+def test_what_is_scored_in_another_window_shows_here_too(browser):
+    rate(browser, (5,))
+    other = {"scores": {CRITERIA[0]: {"score": 2, "comment": "", "seconds": 1}}, "seconds": 1}
+    browser.run(
+        f"dispatchEvent(new StorageEvent('storage', {{key: keyOf('H1 {ORDER[1]}'),"
+        f" newValue: JSON.stringify({json.dumps(other | {'revealed': False})})}}))"
+    )
+    assert browser.run(f"[scoresOf('{FIRST}'), given('{ORDER[1]}', CODES[0]).score]") == [1, 2]
+    assert count(browser, "#rail .begun") == 2
 
 
 # ---- for everybody ------------------------------------------------------------------------------
