@@ -10,13 +10,15 @@ function unpacked(steps) {
   return line.map((number) => number / 10);
 }
 
-function withLine(row) {
-  const line = unpacked(row.line);
-  return {...row, line, box: boundsOf([line])};
+function withBox(street) {
+  return {...street, box: boundsOf([street.line])};
 }
 
-const streets = page.streets.map(withLine);
-const named = page.named.map(withLine);
+const word = (number) => page.words[number];
+const streets = page.streets.map(([name, highway, oneway, kind, ...line]) =>
+  withBox({name: word(name), highway: word(highway), oneway: Boolean(oneway), kind: word(kind), line: unpacked(line)}));
+const named = page.named.map(([name, kind, length, ...line]) =>
+  withBox({name: word(name), kind: word(kind), length, line: unpacked(line)}));
 const places = page.places.map(([name, category, x, y]) => ({name, category, x, y, box: [x, y, x, y]}));
 
 function meets(a, b) {

@@ -31,7 +31,7 @@ def test_a_line_comes_back_from_its_steps_to_the_decimetre(points):
 
 def test_each_street_is_there_once_for_all_trips_and_far_ones_where_a_text_names_them(data):
     assert len(data["items"]) == len(IDS)
-    assert sorted(street["name"] or "" for street in data["streets"]) == [
+    assert sorted(data["words"][street[0]] or "" for street in data["streets"]) == [
         "", NASTY, "Itäkatu", "Itäkatu", "Kaukotie",
     ]  # fmt: skip
 
