@@ -19,14 +19,15 @@ KINDS = {
 
 def mention_words(mention: Mention) -> str:
     """Return what is known of a name in a text."""
-    name = mention.name or mention.text
+    name, kind = mention.name, KINDS[mention.kind]
+    where = "of the trip" if mention.phase is None else f"of phase {mention.phase}"
     if mention.verdict == "invented":
         return f"{name}: no road, place or district of this city bears this name."
-    kind = KINDS[mention.kind]
-    if mention.verdict == "off_route":
+    if mention.verdict == "off_route" and mention.phase is None:
         return f"{name}: {kind} of this city, but not of this trip."
-    where = "of the trip" if mention.phase is None else f"of phase {mention.phase}"
-    return f"{name}: {kind} {where}." if mention.kind != "city" else f"{name}: the city itself."
+    if mention.verdict == "off_route":
+        return f"{name}: {kind} {where}, but the text puts it elsewhere."
+    return f"{name}: the city itself." if mention.kind == "city" else f"{name}: {kind} {where}."
 
 
 def claim_words(claim: Claim) -> str:

@@ -70,6 +70,12 @@ def test_scores_of_models_come_with_their_names(data):
         ("city", "grounded", {}, "Itäkatu: the city itself."),
         ("place", "off_route", {}, "Itäkatu: a place of this city, but not of this trip."),
         (
+            "road",
+            "off_route",
+            {"phase": 3},
+            "Itäkatu: a road of phase 3, but the text puts it elsewhere.",
+        ),
+        (
             "unknown",
             "invented",
             {},

@@ -36,8 +36,8 @@ HINTED = "170"  # the only trip models have judged
 def mention(field: str, words: str, kind: Any, verdict: Any, **where: Any) -> Mention:
     """Build a mention of words that stand in a text."""
     start = TEXTS[field].index(words)
-    empty: dict[str, Any] = {"phase": None, "id": "", "lon": None, "lat": None, "method": "exact"}
-    known = {"name": "" if verdict == "invented" else words, **empty, **where}
+    empty: dict[str, Any] = {"phase": None, "id": "", "lon": None, "lat": None, "method": "none"}
+    known = {"name": words, **empty, **where}
     return Mention(
         field=field, start=start, end=start + len(words), text=words, kind=kind, verdict=verdict,
         **known,
@@ -77,7 +77,7 @@ def checked_trip(trip_id: str, **texts: str) -> CheckedTrip:
         ],
         "claims": [
             claim(literal, "heading east", "direction", "supported", "E"),
-            claim("instruction_chatty", "3 PM", "time", "contradicted", "3 AM"),
+            claim("instruction_chatty", "3 PM", "clock", "contradicted", "3 AM"),
         ],
         "repairs": [],
         "findings": [],
