@@ -40,11 +40,11 @@ _OVERALL = frozenset(
     " bearing straight most".split()
 )
 _AT_FIRST = frozenset(
-    "first initially start starts starting sets set leave leaves leaving depart departs begin begins"
-    .split()
+    "first initially start starts starting sets set leave leaves leaving depart departs begin begins".split()
 )
 # Words and marks that part what is said of one road from what is said of the next.
 _PARTING = frozenset({"and", "then", "before"})
+_OPENING_WORDS = 8
 _NEAR_DEG, _FAR_DEG = 67.5, 90.0
 # Below this the way winds, and so may its directions.
 _STRAIGHT, _PHASE_STRAIGHT = 0.4, 0.5
@@ -118,16 +118,16 @@ def _judged(  # noqa: PLR0913 - one place, one claim
     words = {word[0] for word in reading.words[first:last]}
     phases = evidence.trip.phases
     if caption or _OVERALL.isdisjoint(words):
-        begin, stop = reading.starts[first], reading.end(last - 1)
-        roads = [m.name for m in mentions if begin <= m.start < stop and m.kind == "road"]
-        near = evidence.around(roads) if roads else []
-        if near:
-            return (*_against(said, near), "road")
-        earlier = {word[0] for word in reading.words[max(0, first - 8) : first]} if caption else set()
-        if not _AT_FIRST.isdisjoint(words | earlier):
-            verdict, expected = _against(said, phases[:3])
-            if verdict == SUPPORTED or (caption and not _AT_FIRST.isdisjoint(words)):
-                return verdict, expected, "start"
+        # In a caption the clause tells of its road; elsewhere "trips from A that head north".
+        own = _roads(reading, first if caption else number, last, mentions)
+        if not own and caption and reading.words[first - 1][0] == "and" and first:
+            # "turns onto Rua B and heads north": Rua B goes north.
+            before, _ = _clause(reading, first - 2, first - 1)
+            own = _roads(reading, before, first - 1, mentions)
+        if own:
+            return (*_against(said, evidence.along(own)), "road")
+        if not _AT_FIRST.isdisjoint(words) or (caption and _is_opening(reading, first)):
+            return (*_against(said, phases[:3]), "start")
     if caption:
         return (*_against(said, phases), "any phase")
     heading = degrees(atan2(*evidence.course))
@@ -135,6 +135,20 @@ def _judged(  # noqa: PLR0913 - one place, one claim
     if evidence.straightness < _STRAIGHT:
         return UNVERIFIED, expected, "winding"
     return _by_angle(_apart(said, heading)), expected, "whole way"
+
+
+def _is_opening(reading: Reading, first: int) -> bool:
+    """Tell whether a clause follows the start in its own sentence: "leaves Rua A, heading north"."""
+    begin = first
+    while begin and begin not in reading.sentences and first - begin < _OPENING_WORDS:
+        begin -= 1
+    return not _AT_FIRST.isdisjoint(word[0] for word in reading.words[begin:first])
+
+
+def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention]) -> list[str]:
+    """Return the roads that some words of a text name."""
+    begin, stop = reading.starts[first], reading.starts[last]
+    return [one.name for one in mentions if begin <= one.start < stop and one.kind == "road"]
 
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """What a trip's own record shows: its names and where they lie, its course, its clock.
 
     seen = EvidenceReader(names).read(trip)
-    seen.spots[names.of("Rua do Campo Alegre")]  ->  [Spot(phase=7, kind="road", ...), ...]
+    seen.spots[names.of("Rua do Campo Alegre")]  ->  [(7, "road", cell, None), ...]
     seen.clock                                   ->  Clock(weekday=5, minute=251, day=14, ...)
 
 This is all that a text may rest on: the annotator saw nothing else (paper A.3.6, "ONLY use features
@@ -25,26 +25,17 @@ _CLOCK_FROM_S = 31_536_000.0
 _AREAS_KEPT = 1 << 16
 
 
-class Spot(NamedTuple):
-    """One thing of a trip that has a name.
+# One thing of a trip that has a name: phase, kind, cell of the phase, and the place if it is one. Plain,
+# as every trip makes some fifty.
+Spot = tuple[int, NameKind, str, Place | None]
 
-    Attributes:
-        phase: The phase it lies in.
-        kind: What it is.
-        cell: The phase's cell.
-        place: The place, if it is one.
-    """
 
-    phase: int
-    kind: NameKind
-    cell: str
-    place: Place | None
-
-    def site(self, name: Name) -> Site:
-        """Return where it lies: of a road its segment in the phase's cell."""
-        if self.place is not None:
-            return Site(self.place.id, self.place.lon, self.place.lat)
-        return name.in_cells.get(self.cell) or name.sites[self.kind]
+def site_of(spot: Spot, name: Name) -> Site:
+    """Return where a thing of a trip lies: a road by its segment in the phase's cell."""
+    _, kind, cell, place = spot
+    if place is not None:
+        return Site(place.id, place.lon, place.lat)
+    return name.in_cells.get(cell) or name.sites[kind]
 
 
 class Clock(NamedTuple):
@@ -99,23 +90,17 @@ class Evidence:
 
     def phases_of(self, name: Name) -> list[int]:
         """Return the phases in which something has this name."""
-        return list(dict.fromkeys(spot.phase for spot in self.spots.get(name, ())))
+        return list(dict.fromkeys(spot[0] for spot in self.spots.get(name, ())))
 
     def named(self, kind: NameKind) -> int:
         """Return how many different names of a kind it has."""
-        return sum(any(spot.kind == kind for spot in spots) for spots in self.spots.values())
+        return sum(any(spot[1] == kind for spot in spots) for spots in self.spots.values())
 
-    def around(self, roads: Iterable[str]) -> list[Phase]:
-        """Return the phases of some roads and their neighbours, where a turn onto one may lie."""
+    def along(self, roads: Iterable[str]) -> list[Phase]:
+        """Return the phases of some roads: those in which they alone are driven, if there are any."""
         wanted = frozenset(roads)
-        phases = self.trip.phases
-        near = {
-            number
-            for phase in phases
-            if not wanted.isdisjoint(phase.road_names)
-            for number in (phase.p - 1, phase.p, phase.p + 1)
-        }
-        return [phase for phase in phases if phase.p in near]
+        phases = [one for one in self.trip.phases if not wanted.isdisjoint(one.road_names)]
+        return [one for one in phases if len(one.road_names) == 1] or phases
 
 
 class EvidenceReader:
@@ -137,12 +122,12 @@ class EvidenceReader:
         for phase in trip.phases:
             number, cell, desc = phase.p, phase.cell, phase.desc
             for road in phase.road_names:
-                spots[of(road)].append(Spot(number, "road", cell, None))
+                spots[of(road)].append((number, "road", cell, None))
             district = self._districts[desc] if desc in self._districts else self._district(desc)
             if district is not None:
-                spots[district].append(Spot(number, "district", cell, None))
+                spots[district].append((number, "district", cell, None))
         for place in trip.places:
-            spots[of(place.name)].append(Spot(place.phase, "place", "", place))
+            spots[of(place.name)].append((place.phase, "place", "", place))
         return Evidence(trip, dict(spots))
 
     def _district(self, desc: str) -> Name | None:

@@ -38,7 +38,12 @@ _AFTER_A_NAME = frozenset(
 # Joiners that English also uses between two names.
 _NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
 _DETERMINERS = frozenset("the a an my your our his her their this that some any every no".split())
+# "Main Street" may be meant for what it is; "Station Road" is a name.
+_MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
 _SHOUTED_SHARE = 0.6
+_MAY_STAND_ALONE = CAPITAL | CASELESS
+_LOOKED_AT = HEAD | CAPITAL
+_ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
 
 class Found(NamedTuple):
@@ -73,35 +78,34 @@ class NameFinder:
             reading: The text.
             evidence: The trip's own record; its names may be short or in small letters.
         """
-        known = self._known(reading, evidence) if reading.flags & HEAD else []
-        if not reading.flags & CAPITAL:
-            return known
-        covered = {word for found in known for word in range(found.first, found.end)}
-        suspects = [
-            number
-            for number, word in enumerate(reading.words)
-            if word[1] & CAPITAL
-            and number not in covered
-            and not word[1] & NO_NAME
-            and not (word[1] & COMMON and number in reading.begins)
-        ]
+        if not reading.flags & _LOOKED_AT:
+            return []
+        found: list[Found] = []
+        suspects: list[int] = []
+        tree, words, begins = self._names.tree, reading.words, reading.begins
+        count, done = len(words), 0
+        for here in [number for number, word in enumerate(words) if word[1] & _LOOKED_AT]:
+            if here < done:
+                continue
+            canonical, flags, _ = words[here]
+            if flags & HEAD:
+                node = tree[canonical]
+                # Most heads are ordinary words: look no further unless a name may follow.
+                if ("" in node and (flags & _MAY_STAND_ALONE or not flags & COMMON)) or (
+                    here + 1 < count
+                    and (words[here + 1][0] in node or words[here + 1][1] & CONNECTOR)
+                ):
+                    match = self._names.longest(reading, here)
+                    if match is not None and _is_meant(reading, here, match, evidence):
+                        done, candidates = match
+                        how: How = "exact" if candidates[0][0] == EXACT else "short"
+                        found.append(Found(here, done, candidates, how))
+                        continue
+            if flags & CAPITAL and not flags & NO_NAME and not (flags & COMMON and here in begins):
+                suspects.append(here)
         if not suspects:
-            return known
-        return _Unknown(reading, known, self._types, self._name_places).judge(suspects)
-
-    def _known(self, reading: Reading, evidence: Evidence) -> list[Found]:
-        found = []
-        here, words = 0, reading.words
-        while here < len(words):
-            if words[here][1] & HEAD:
-                match = self._names.longest(reading, here)
-                if match is not None and _is_meant(reading, here, match, evidence):
-                    how: How = "exact" if match.candidates[0].level == EXACT else "short"
-                    found.append(Found(here, match.end, match.candidates, how))
-                    here = match.end
-                    continue
-            here += 1
-        return found
+            return found
+        return _Unknown(reading, found, self._types, self._name_places).judge(suspects)
 
 
 def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
@@ -109,12 +113,15 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
 
     Many names of a city are ordinary words ("Stop", "Day", "Fashion"), so these need a capital.
     """
+    flags = reading.words[first][1]
+    if flags & CAPITAL and not flags & _ORDINARY:
+        return True
     words = reading.words[first : match.end]
     ordinary = True
     capital = False
     for number, word in enumerate(words, first):
         flags = word[1]
-        ordinary = ordinary and bool(flags & (COMMON | CONNECTOR | DIGIT | NO_NAME))
+        ordinary = ordinary and bool(flags & _ORDINARY)
         if flags & CASELESS or (flags & CAPITAL and number not in reading.begins):
             capital = True
     own = any(candidate.name in evidence.spots for candidate in match.candidates)
@@ -140,7 +147,8 @@ def _stands_alone(reading: Reading, end: int) -> bool:
     """Tell whether what ends before a word is followed by nothing that makes it a mere word."""
     if end == len(reading.words):
         return True
-    return bool(reading.breaks(end)) or reading.words[end][0] in _AFTER_A_NAME
+    marked = end in reading.begins or bool(reading.breaks(end))
+    return marked or reading.words[end][0] in _AFTER_A_NAME
 
 
 class _Unknown:
@@ -154,9 +162,7 @@ class _Unknown:
         name_places: Set[str],
     ) -> None:
         self._reading, self._types, self._name_places = reading, types, name_places
-        self._owner = {
-            word: found for found in known for word in range(found.first, found.end)
-        }
+        self._owner = {word: found for found in known for word in range(found.first, found.end)}
         self._found = {found.first: found for found in known}
         self._mere_style = _is_shouted(reading) or self._is_title()
 
@@ -175,6 +181,7 @@ class _Unknown:
         return any(
             words[number][1] & CAPITAL
             and words[number][1] & FUNCTION
+            and not words[number][1] & NO_NAME
             and len(words[number][0]) > 1
             and number not in self._owner
             and number not in self._reading.begins
@@ -242,15 +249,15 @@ class _Unknown:
         owners = {
             self._owner[number].first for number in range(first, end) if number in self._owner
         }
-        if all(len(words[n][0]) == 1 for n in loose) and (
-            owners or len(loose) == 1
-        ):
+        if all(len(words[n][0]) == 1 for n in loose) and (owners or len(loose) == 1):
             return  # "point A", "Mikonkatu B"
         if owners:
             self._judge_mixed(first, end, loose, owners)
         elif len(loose) > 1:
             flags = [words[number][1] for number in loose]
-            doubtful = all(flag & GENERIC for flag in flags)
+            parts_of_any_town = all(flag & GENERIC for flag in flags) and len(loose) == 2
+            named = words[loose[-1]][0] in self._types["road"] and words[loose[0]][0] not in _MAIN
+            doubtful = parts_of_any_town and not named
             self._add(first, end, doubtful=doubtful)
         else:
             self._judge_single(first, end, loose[0])
