@@ -16,7 +16,7 @@ import polars as pl
 
 from pipeline.audit.answers import Answers, holds_answers, read_answers
 from pipeline.audit.causes import Evidence, attribution, causes, stale_notes
-from pipeline.audit.inputs import Input, differing_inputs
+from pipeline.audit.inputs import AUDITED, Input, differing_inputs
 from pipeline.audit.measures import adjusted, text_measures
 from pipeline.audit.outcomes import outcome_measures, with_outcomes, without_outcomes
 from pipeline.audit.reasons import rejected, with_reasons
@@ -61,7 +61,7 @@ class _City(NamedTuple):
     city: str
     trips: pl.DataFrame
     inputs: list[Input] | None
-    recorded: bool
+    recorded: frozenset[str]
     absent: list[Absent]
     prompts: list[PromptChange]
     notes: list[str]
@@ -147,7 +147,11 @@ def _city(before: Version, after: Version, city: str, prompts: int) -> _City:
         city=city,
         trips=trips,
         inputs=differing_inputs(before, after, city) if told else None,
-        recorded=all(f"annotate@{city}" in version.lock for version in (before, after)),
+        recorded=frozenset(
+            stage
+            for stage in AUDITED
+            if all(f"{stage}@{city}" in version.lock for version in (before, after))
+        ),
         absent=absent,
         prompts=changes,
         notes=notes,
@@ -190,7 +194,7 @@ def _of_answers(first: Path, second: Path, options: Options) -> AuditReport:
         for path, side in zip((first, second), sides, strict=True)
         if side.ambiguous
     ]
-    city = _City(LEDGERS, trips, None, False, absent, [], notes)
+    city = _City(LEDGERS, trips, None, frozenset(), absent, [], notes)
     named = [Side(str(path), "answers", "") for path in (first, second)]
     return _report(named, [city], [], options)
 
@@ -205,7 +209,7 @@ def _report(
             city=ALL,
             trips=pl.concat([city.trips for city in cities], how="diagonal_relaxed"),
             inputs=_union(city.inputs for city in cities),
-            recorded=all(city.recorded for city in cities),
+            recorded=frozenset.intersection(*(city.recorded for city in cities)),
             absent=_together(cities),
             prompts=[],
             notes=[],

@@ -35,14 +35,14 @@ class Evidence(NamedTuple):
         after: Who wrote them after.
         other_trip: Trips in both that the writer saw otherwise; None where unknown.
         other_draws: The same trips with other draws; None where unknown.
-        recorded: Whether dvc.lock of both versions tells how the texts were made.
+        recorded: Stages of which dvc.lock of both versions tells how they were run.
     """
 
     before: Sequence[Writer]
     after: Sequence[Writer]
     other_trip: int | None
     other_draws: int | None
-    recorded: bool
+    recorded: frozenset[str]
 
 
 def causes(inputs: Sequence[Input] | None, evidence: Evidence) -> list[Cause]:
@@ -57,9 +57,10 @@ def causes(inputs: Sequence[Input] | None, evidence: Evidence) -> list[Cause]:
         *(_of_texts(name, inputs, evidence) for name in OF_TEXTS[1:]),
         _counted("trip", evidence.other_trip, "trips that the writer saw otherwise"),
         _counted("draws", evidence.other_draws, "trips with other draws"),
-        _read_by("schema", inputs, lambda one: one.kind == "schema", known=evidence.recorded),
-        _read_by("check", inputs, lambda one: "check" in one.stages and one.kind != "data"),
-        _read_by("judge", inputs, lambda one: "judge" in one.stages and one.kind != "data"),
+        _read_by(
+            "schema", inputs, lambda one: one.kind == "schema", known=_STAGE in evidence.recorded
+        ),
+        *(_later(stage, inputs, evidence) for stage in ("check", "judge")),
     ]
 
 
@@ -88,7 +89,16 @@ def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> 
         speed = one.name in _MODEL or one.name.startswith(f"{_STAGE}.executor.")
         return kind == name and _STAGE in one.stages and not speed
 
-    return _read_by(name, inputs, is_it, known=name != "code" or evidence.recorded)
+    return _read_by(name, inputs, is_it, known=name != "code" or _STAGE in evidence.recorded)
+
+
+def _later(stage: str, inputs: Sequence[Input] | None, evidence: Evidence) -> Cause:
+    """Tell of what decides checks or scores beside the texts."""
+
+    def is_it(one: Input) -> bool:
+        return stage in one.stages and one.kind != "data"
+
+    return _read_by(stage, inputs, is_it, known=stage in evidence.recorded)
 
 
 def _read_by(

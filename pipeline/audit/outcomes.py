@@ -6,15 +6,19 @@
 A version without a stage's results has no figures of it: the report says so, never zero.
 """
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 import polars as pl
 
+from pipeline.audit.checks import check_measures, read_checks
 from pipeline.audit.report import Absent, Measure
 from pipeline.audit.scores import judges, read_scores, score_measures
 from pipeline.audit.versions import Missing, Version
 from pipeline.audit.worse import OUTCOMES
 from pipeline.quality.rubric import CRITERIA
 
-JUDGE, CHECK = "scores of the judge", "quality control"
+CHECK, JUDGE = "quality control", "scores of the judge"
 
 
 def with_outcomes(
@@ -25,24 +29,44 @@ def with_outcomes(
     Returns:
         The trips, the parts that are not there, and notes.
     """
-    absent: list[Absent] = []
-    notes: list[str] = []
-    folders = [version.artifact(city, "judged") for version in (before, after)]
-    missing = [one.why for one in folders if isinstance(one, Missing)]
-    absent += [Absent(JUDGE, "; ".join(missing))] if missing else []
-    there = [one for one in folders if not isinstance(one, Missing)]
-    if len(there) == len(folders):
-        for folder, suffix in zip(there, ("", "_after"), strict=True):
-            scores = read_scores(folder)
-            scores = scores.rename({name: name + suffix for name in scores.columns[1:]})
-            trips = trips.join(scores, on="trip_id", how="left")
-        old, new = (judges(folder) for folder in there)
+    versions, absent, notes = (before, after), [], []
+    checked, why = _artifacts(versions, city, ("checked", "check_rejected"))
+    if why:
+        absent.append(Absent(CHECK, why))
+    else:
+        trips = _joined(trips, checked, lambda paths: read_checks(paths[0], paths[1]))
+    judged, why = _artifacts(versions, city, ("judged",))
+    if why:
+        absent.append(Absent(JUDGE, why))
+    else:
+        trips = _joined(trips, judged, lambda paths: read_scores(paths[0]))
+        old, new = (judges(paths[0]) for paths in judged)
         if old != new:
             notes.append(
                 f"the judges differ ({', '.join(old)}; {', '.join(new)}): a difference of scores"
                 " may be theirs"
             )
     return _with_unknown(trips), absent, notes
+
+
+def _artifacts(
+    versions: Sequence[Version], city: str, names: Sequence[str]
+) -> tuple[list[list[Path]], str]:
+    """Return the artifacts of each version, and what is missing in words ("" if nothing is)."""
+    found = [[version.artifact(city, name) for name in names] for version in versions]
+    missing = [one.why for side in found for one in side if isinstance(one, Missing)]
+    there = [[one for one in side if not isinstance(one, Missing)] for side in found]
+    return there, "; ".join(missing)
+
+
+def _joined(
+    trips: pl.DataFrame, sides: Sequence[Sequence[Path]], read: Callable[..., pl.DataFrame]
+) -> pl.DataFrame:
+    for paths, suffix in zip(sides, ("", "_after"), strict=True):
+        frame = read(paths)
+        frame = frame.rename({name: name + suffix for name in frame.columns if name != "trip_id"})
+        trips = trips.join(frame, on="trip_id", how="left")
+    return trips
 
 
 def without_outcomes(trips: pl.DataFrame) -> tuple[pl.DataFrame, list[Absent]]:
@@ -52,10 +76,10 @@ def without_outcomes(trips: pl.DataFrame) -> tuple[pl.DataFrame, list[Absent]]:
 
 
 def _with_unknown(trips: pl.DataFrame) -> pl.DataFrame:
-    scores = dict.fromkeys(CRITERIA, pl.Float64)
+    kinds = {**OUTCOMES, **dict.fromkeys(CRITERIA, pl.Float64)}
     return trips.with_columns(
         pl.lit(None, dtype=kind).alias(name + suffix)
-        for name, kind in {**OUTCOMES, **scores}.items()
+        for name, kind in kinds.items()
         for suffix in ("", "_after")
         if name + suffix not in trips.columns
     )
@@ -64,6 +88,8 @@ def _with_unknown(trips: pl.DataFrame) -> pl.DataFrame:
 def outcome_measures(pairs: pl.DataFrame, *, name: str) -> list[Measure]:
     """Return the figures of checks and scores over paired trips; those of stages that are there."""
     found: list[Measure] = []
+    if pairs["passed"].count() and pairs["passed_after"].count():
+        found += check_measures(pairs, name=name)
     if pairs["score"].count() and pairs["score_after"].count():
         found += score_measures(pairs, name=name)
     return found

@@ -148,7 +148,11 @@ def _slim(frame: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:
         digest(TRIP_COLUMNS, columns).alias("trip"),
         digest(DRAW_COLUMNS, columns).alias("draws"),
         *(provenance.field(name) if name in known else pl.lit(None).alias(name) for name in SOURCE),
-    ).with_columns(pl.col("shots").list.join(" ") if "shots" in known else pl.col("shots"))
+    ).with_columns(
+        pl.col("shots").cast(pl.List(pl.String)).list.join(" ")
+        if "shots" in known
+        else pl.col("shots")
+    )
 
 
 def paired_rows(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

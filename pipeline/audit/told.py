@@ -201,7 +201,11 @@ def _table(title: str, found: Sequence[Measure]) -> Table:
     for one in found:
         cells = [one.name, _n(one.n), *(_value(side, one.unit) for side in (one.before, one.after))]
         cells += [_signed(one.difference, one.unit), _interval(one), _p(one.p), _p(one.p_holm)]
-        cells += [_n(one.lost), _n(one.gained)] if shares else []
+        cells += (
+            ["" if one.lost is None else _n(one.lost), "" if one.gained is None else _n(one.gained)]
+            if shares
+            else []
+        )
         rows.append(cells)
     return Table(heads, rows, right=range(1, len(heads)))
 

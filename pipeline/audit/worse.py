@@ -23,6 +23,9 @@ OUTCOMES: dict[str, Any] = {
     "reason": pl.String,
     "rules": pl.List(pl.String),
     "ungrounded": pl.Int64,
+    "bad_texts": pl.Int64,
+    "names": pl.Int64,
+    "grounded": pl.Int64,
     "score": pl.Float64,
 }
 
@@ -43,7 +46,8 @@ def worse_trips(trips: pl.DataFrame, *, most: int) -> tuple[int, list[Worse]]:
         refused=pl.col("paired") & pl.col("passed") & ~pl.col("passed_after"),
         drop=pl.when("paired").then(pl.col("score") - pl.col("score_after")),
         more=pl.when("paired").then(pl.col("ungrounded_after") - pl.col("ungrounded")),
-        new=pl.when("paired").then(
+        # Of a trip that was refused before not all rules are known.
+        new=pl.when(pl.col("paired") & pl.col("passed")).then(
             pl.col("rules_after").list.set_difference(pl.col("rules")).list.sort()
         ),
     ).with_columns(

@@ -1,0 +1,139 @@
+"""How a version is found by its name, and how its data are brought."""
+
+import shutil
+
+import pytest
+
+from pipeline.audit.audit import audit
+from pipeline.audit.lockfile import data_hash, read_lock
+from pipeline.audit.versions import Missing, open_version
+from pipeline.errors import SourceError
+from tests.audit.conftest import NONE
+from tests.audit.project import Project, told
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory):
+    """One city, one trip, two revisions."""
+    made = Project(tmp_path_factory.mktemp("small"))
+    made.write("monaco", [told("t1", "one")])
+    made.keep("v1")
+    made.write("monaco", [told("t1", "two")])
+    made.keep("v2")
+    return made
+
+
+@pytest.fixture
+def small(made_once, tmp_path):
+    """Return a copy that a test may change."""
+    return made_once.copied(tmp_path / "project")
+
+
+def test_a_revision_has_its_own_prompts_parameters_lock_and_data(small):
+    with open_version(small.root, "v1") as version:
+        assert (version.kind, version.cities) == ("revision", ["monaco"])
+        assert version.commit == small.git("rev-parse", "v1").strip()
+        assert (version.files / "prompts/annotate/user.j2").is_file()
+        texts = version.artifact("monaco", "annotated")
+        assert data_hash(texts) == version.lock["annotate@monaco"].outs["data/monaco/annotated"]
+        assert data_hash(texts) != data_hash(small.path("monaco", "annotated"))
+        brought = version.files.parent
+    assert not brought.exists()
+
+
+def test_a_branch_a_tag_and_an_expression_name_revisions(small):
+    small.git("branch", "other", "v1")
+    commits = set()
+    for given in ("other", "v1", "HEAD~1", small.git("rev-parse", "v1").strip()[:12]):
+        with open_version(small.root, given) as version:
+            commits.add(version.commit)
+    assert len(commits) == 1
+
+
+def test_the_hash_of_data_is_the_one_dvc_records(small):
+    outs = read_lock(small.root)["annotate@monaco"].outs
+    assert outs == {path: data_hash(small.root / path) for path in outs}
+    assert any(value.endswith(".dir") for value in outs.values())
+
+
+def test_what_a_revision_does_not_record_is_missing(small):
+    with open_version(small.root, "v1") as version:
+        assert version.artifact("monaco", "planned") == Missing(
+            "dvc.lock of v1 records no data/monaco/planned"
+        )
+
+
+def test_data_that_are_nowhere_end_in_one_line_with_the_command_that_brings_them(small):
+    shutil.rmtree(small.root / ".dvc/cache/files")
+    with pytest.raises(SourceError) as fault:
+        audit(small.root, "v1", "workspace", options=NONE)
+    message = str(fault.value)
+    assert "\n" not in message
+    assert "data/monaco/annotated of v1 is neither in DVC's cache nor in its remote" in message
+    assert message.endswith("run `dvc fetch --all-commits data/monaco/annotated`")
+
+
+def test_data_are_brought_from_the_remote_when_the_cache_has_them_not(small, tmp_path):
+    small.run("dvc", "remote", "add", "-q", "-d", "store", str(tmp_path / "store"))
+    small.git("commit", "-qam", "remote")
+    small.write("monaco", [told("t1", "three")])
+    small.keep("v3")
+    small.write("monaco", [told("t1", "four")])
+    small.keep("v4")
+    small.run("dvc", "push", "-q", "--all-tags")
+    shutil.rmtree(small.root / ".dvc/cache/files")
+    (city,) = audit(small.root, "v3", "workspace", options=NONE).cities
+    assert (city.rows.paired, city.rows.changed) == (1, 1)
+
+
+def test_a_project_without_data_says_how_to_get_it(small):
+    shutil.rmtree(small.root / "data/monaco/annotated")
+    with pytest.raises(SourceError, match="run `dvc pull data/monaco/annotated` or `dvc repro`"):
+        audit(small.root, "v1", "workspace", options=NONE)
+
+
+def test_a_copy_may_be_a_project_its_data_or_a_folder_of_cities(small, tmp_path):
+    cities = tmp_path / "kept"
+    shutil.copytree(small.root / "data", cities)
+    for given, files in (
+        (small.root, small.root),
+        (small.root / "data", small.root),
+        (cities, None),
+    ):
+        with open_version(small.root, str(given)) as version:
+            assert (version.kind, version.cities, version.files) == ("folder", ["monaco"], files)
+            assert not isinstance(version.artifact("monaco", "annotated"), Missing)
+
+
+def test_a_name_that_is_nothing_is_one_line(small):
+    for given in ("v9", "-x", "no/such/folder", "v1..v2"):
+        with (
+            pytest.raises(SourceError, match="expected `workspace`, a git revision or a folder"),
+            open_version(small.root, given),
+        ):
+            pass
+
+
+def test_a_name_that_is_both_a_revision_and_a_folder_is_refused(small, monkeypatch):
+    monkeypatch.chdir(small.root)
+    (small.root / "v1").mkdir()
+    with pytest.raises(SourceError, match="write refs/tags/v1"), open_version(small.root, "v1"):
+        pass
+    with open_version(small.root, "refs/tags/v1") as version:
+        assert version.kind == "revision"
+    with open_version(small.root, "./v1") as version:
+        assert version.kind == "folder"
+
+
+def test_without_git_folders_still_compare(small, tmp_path):
+    bare = tmp_path / "bare"
+    shutil.copytree(small.root / "data", bare / "data")
+    folder = str(bare / "data")
+    (city,) = audit(bare, folder, folder, options=NONE).cities
+    assert (city.rows.paired, city.rows.changed) == (1, 0)
+
+
+def test_a_file_that_is_no_table_is_one_line(small):
+    (small.path("monaco", "annotated") / "part-00000.parquet").write_bytes(b"no parquet")
+    with pytest.raises(SourceError, match="expected a Parquet file"):
+        audit(small.root, "v1", "workspace", options=NONE)
