@@ -190,7 +190,7 @@ def _of_answers(first: Path, second: Path, options: Options) -> AuditReport:
     trips = with_reasons(trips, sides[0].refused, sides[1].refused)
     trips, absent = without_outcomes(trips.with_columns(city=pl.lit(LEDGERS)))
     notes = [
-        f"{path}: {side.ambiguous:,} trips left out: several requests are about each"
+        f"{path}: trips left out: {side.ambiguous:,}; several requests are about each"
         for path, side in zip((first, second), sides, strict=True)
         if side.ambiguous
     ]

@@ -109,7 +109,9 @@ def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.Data
     folders = [_there(_release(version, city)) for version in (before, after)]
     old, new, fields = read_instances(folders[0], folders[1])
     ended = [_ended(version, city) for version in (before, after)]
-    records = with_causes(compared(old, new), ended[0], ended[1], new_fields=bool(fields))
+    records = with_causes(
+        compared(old, new), ended[0], ended[1], other_fields={one.task for one in fields}
+    )
     unknown = {
         state: not records.filter(pl.col("causes").list.contains(UNKNOWN), state=state).is_empty()
         for state in ("added", "removed")

@@ -1,13 +1,15 @@
 """Why each record of a release is new, gone, or not what it was.
 
     compared(before, after)  ->  instance_id, state, aspects, beside both texts
-    with_causes(records, ended_before, ended_after, new_fields=False)  ->  causes, detail beside
+    with_causes(records, ended_before, ended_after, other_fields=[])  ->  causes, detail beside
 
 The provenance of a record decides. Another path is another trip; another model, prompt or draw
 says so itself; another request with all of these equal was sampled otherwise; another answer to the
 same request was asked anew; another text of the same answer was mended otherwise. A record that is
 new or gone has the cause of the stage where its trip ended on the other side.
 """
+
+from collections.abc import Collection
 
 import polars as pl
 
@@ -72,7 +74,7 @@ def with_causes(
     ended_before: pl.DataFrame | None,
     ended_after: pl.DataFrame | None,
     *,
-    new_fields: bool,
+    other_fields: Collection[str],
 ) -> pl.DataFrame:
     """Add why a record is not what it was.
 
@@ -80,17 +82,16 @@ def with_causes(
         records: As `compared` gives them.
         ended_before: Where each trip ended before: trip_id, stage, reason; None where unknown.
         ended_after: The same after.
-        new_fields: Whether the schemas differ: then a record that is the same otherwise changed.
+        other_fields: Tasks whose schemas differ: a record that is the same otherwise changed.
 
     Returns:
         The records with causes (of CAUSES, in that order; none for the same) and detail.
     """
-    if new_fields:
-        schema = pl.when(state="same").then(pl.lit("changed")).otherwise("state")
-        records = records.with_columns(
-            state=schema,
-            aspects=pl.when(state="same").then(pl.lit(["schema"])).otherwise("aspects"),
-        )
+    wider = (pl.col("state") == "same") & pl.col("task").is_in(list(other_fields))
+    records = records.with_columns(
+        state=pl.when(wider).then(pl.lit("changed")).otherwise("state"),
+        aspects=pl.when(wider).then(pl.lit(["schema"])).otherwise("aspects"),
+    )
     changed = records.filter(pl.col("state").is_in(["changed", "same"])).with_columns(
         causes=_of_changed(), detail=pl.lit("")
     )
