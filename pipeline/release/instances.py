@@ -29,7 +29,7 @@ def released_trips(
     selected: pl.DataFrame,
     judged: pl.DataFrame,
     matched: pl.DataFrame,
-    checked: pl.DataFrame,
+    told: pl.DataFrame,
 ) -> pl.DataFrame:
     """Join what the instances of released trips are made of.
 
@@ -38,24 +38,33 @@ def released_trips(
         selected: Rows of `selected_trip`.
         judged: Rows of `judged_trip`, one a trip.
         matched: trip_id, edge_ids, t_enter_s; any trips beside the released ones.
-        checked: Rows of `checked_trip`, likewise.
+        told: What `told_trips` keeps of `checked_trip`, likewise.
 
     Returns:
         One row per released trip, sorted by trip_id.
     """
     released = entries.filter(state="released").select("split", trip_id="item_id")
     judge = pl.struct("engine", "model", "revision", "prompt_hash", "scores").alias("judge")
-    phase = pl.element().struct
     return (
         released.join(selected.select("trip_id", "score"), on="trip_id")
         .join(judged.select("trip_id", judge), on="trip_id")
         .join(matched.select("trip_id", "edge_ids", "t_enter_s"), on="trip_id")
-        .join(checked, on="trip_id")
-        .with_columns(
-            cells=pl.col("phases").list.eval(phase.field("cell")),
-            cell_edges=pl.col("phases").list.eval(phase.field("n")),
-        )
+        .join(told, on="trip_id")
         .sort("trip_id")
+    )
+
+
+def told_trips(checked: pl.DataFrame) -> pl.DataFrame:
+    """Keep of checked trips what a release needs: of the phases only their cells.
+
+    Args:
+        checked: Rows of `checked_trip`; a city's are too large to be held together.
+    """
+    phase = pl.element().struct
+    return checked.select(
+        pl.exclude("phases", "places"),
+        cells=pl.col("phases").list.eval(phase.field("cell")),
+        cell_edges=pl.col("phases").list.eval(phase.field("n")),
     )
 
 

@@ -31,6 +31,7 @@ from pipeline.release.instances import (
     generation_instances,
     released_trips,
     retrieval_instances,
+    told_trips,
 )
 from pipeline.release.splits import SPLITS
 from pipeline.store import StageIO
@@ -118,8 +119,7 @@ def _trips(io: StageIO) -> pl.DataFrame:
     entries = io.read("loss")
     ids = entries.filter(state="released").select(trip_id="item_id")
     found = {
-        name: pl.concat([frame.join(ids, on="trip_id", how="semi") for frame in io.shards(name)])
-        for name in ("selected", "judged", "matched", "checked")
+        name: _released(io, name, ids) for name in ("selected", "judged", "matched", "checked")
     }
     for name, frame in found.items():
         lost = ids.join(frame, on="trip_id", how="anti")
@@ -130,6 +130,11 @@ def _trips(io: StageIO) -> pl.DataFrame:
                 f"{f', {lost.item(0, 0)!r} is missing' if lost.height else ''}; run `dvc repro`"
             )
     return released_trips(entries, *found.values())
+
+
+def _released(io: StageIO, name: str, ids: pl.DataFrame) -> pl.DataFrame:
+    frames = (frame.join(ids, on="trip_id", how="semi") for frame in io.shards(name))
+    return pl.concat([told_trips(one) if name == "checked" else one for one in frames])
 
 
 def _check(

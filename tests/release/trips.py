@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from pipeline.release.instances import told_trips
+
 STYLES = ("literal", "concise", "chatty")
 START_S = 1402715460.0  # Saturday, Jun 14, 2014 at 4:11 AM in Lisbon
 HASH = "a" * 64
@@ -126,5 +128,5 @@ def town(numbers: list[int], splits: list[str]) -> dict[str, pl.DataFrame]:
                 "t_enter_s": [[START_S + n for n in range(k + 3)] for k in numbers],
             }
         ),
-        "checked": pl.DataFrame([checked_row(k) for k in numbers]),
+        "told": told_trips(pl.DataFrame([checked_row(k) for k in numbers])),
     }
