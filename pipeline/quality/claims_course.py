@@ -9,6 +9,7 @@ ones, said alone against the whole way or, in a caption, against any phase. It i
 sector and a half of the eight, contradicted from a right angle on, and open between.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from math import atan2, degrees
 
@@ -120,6 +121,7 @@ def _judged(  # noqa: PLR0913 - one place, one claim
     if caption or _OVERALL.isdisjoint(words):
         # In a caption the clause tells of its road; elsewhere "trips from A that head north".
         own = _roads(reading, first if caption else number, last, mentions)
+        own = own or _road_before(reading, number, mentions)
         if not own and caption and reading.words[first - 1][0] == "and" and first:
             # "turns onto Rua B and heads north": Rua B goes north.
             before, _ = _clause(reading, first - 2, first - 1)
@@ -145,10 +147,23 @@ def _is_opening(reading: Reading, first: int) -> bool:
     return not _AT_FIRST.isdisjoint(word[0] for word in reading.words[begin:first])
 
 
+def _road_before(reading: Reading, number: int, mentions: Sequence[Mention]) -> list[str]:
+    """Return the road right before a word: "take Rua B north"."""
+    start = reading.starts[number]
+    return [one.name for one in mentions if one.kind == "road" and 0 <= start - one.end <= 1]
+
+
 def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention]) -> list[str]:
-    """Return the roads that some words of a text name."""
-    begin, stop = reading.starts[first], reading.starts[last]
-    return [one.name for one in mentions if begin <= one.start < stop and one.kind == "road"]
+    """Return the roads that some words of a text name, but for those only driven to."""
+    starts = reading.starts
+    begin, stop = starts[first], starts[last]
+    return [
+        one.name
+        for one in mentions
+        if begin <= one.start < stop
+        and one.kind == "road"
+        and reading.words[bisect_left(starts, one.start) - 1][0] not in _TO
+    ]
 
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:

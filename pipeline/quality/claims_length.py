@@ -14,7 +14,7 @@ from typing import Literal
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.gazetteer import NameKind
 from pipeline.quality.phrases import phrase_tree
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import CAPITAL, Reading
 from pipeline.quality.stated import (
     CONTRADICTED,
     NUMBER,
@@ -57,10 +57,12 @@ _BOUNDS = phrase_tree(
     short_form=word_tables().short_form,
     reverse=True,
 )  # fmt: skip
-_ROUND = frozenset({"about", "around", "approximately", "approx", "roughly", "only", "just", "some"})
+_ROUND = frozenset(
+    {"about", "around", "approximately", "approx", "roughly", "only", "just", "some"}
+)
 # What a length is of when it is not of the trip.
 _ANOTHER_AFTER = frozenset(
-    "late early ago away from behind walk stop break pause wait spare ahead further".split()
+    "late early ago away behind walk stop break pause wait spare ahead further".split()
 )
 _PART_AFTER = frozenset({"on", "along", "stretch", "section", "part"})
 _SLACK_S, _SLACK_SHARE = 60.0, 0.2
@@ -78,13 +80,15 @@ def length_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | 
     while end < len(reading.words) and reading.starts[end] < match.end():
         end += 1
     after = [word[0] for word in reading.words[end : end + 4]]
+    if after[1:] and after[0] == "from" and not reading.words[end + 1][1] & CAPITAL:
+        after[0] = "away"  # "two minutes from the harbour"
     begin = number
     while begin and reading.words[begin - 1][0] in _ROUND:
         begin -= 1
     bound = _BOUNDS.before(reading.words, begin, max(0, begin - 4))
     if bound is None and begin != number:
         bound = _BOUNDS.before(reading.words, number, max(0, number - 4))
-    if after and after[0] in _ANOTHER_AFTER and after[:3] != ["from", "start", "to"]:
+    if after and after[0] in _ANOTHER_AFTER:
         bound = "another"
     if match["way"]:
         return _distance(match, bound, after, evidence)

@@ -14,18 +14,18 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from pipeline.quality.evidence import Evidence, Spot
+from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
-from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Name, Site
+from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Name
 from pipeline.quality.mentions import Found, NameFinder
 from pipeline.quality.reading import Reading
-from pipeline.quality.roles import NameRole, RoleReader
+from pipeline.quality.roles import RoleReader
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
 
 # Letters in common from which on an unknown name is told to be like one of the trip's, 0-1.
-_LIKE = 0.85
+_LIKE = 0.9
 
 
 class Grounded(NamedTuple):
@@ -42,13 +42,8 @@ class Grounded(NamedTuple):
     doubtful: list[tuple[int, int]]
 
 
-class _Verdict(NamedTuple):
-    """What a name rests on."""
-
-    name: Name
-    level: int
-    spot: Spot | None
-    rule: Rule | None
+# What a name rests on: the name, how fully it was written, its thing on the trip, the rule it breaks.
+_Verdict = tuple[Name, int, Spot | None, Rule | None]
 
 
 class Grounder:
@@ -72,25 +67,30 @@ class Grounder:
         found = self._finder.find(reading, evidence)
         if not found:
             return Grounded([], [], [])
-        doubtful = [_span(reading, one) for one in found if one.how == "doubtful"]
-        found = [one for one in found if one.how != "doubtful"]
+        doubtful = [_span(reading, one) for one in found if one[3] == "doubtful"]
+        if doubtful:
+            found = [one for one in found if one[3] != "doubtful"]
         roles = self._roles.roles(reading, found, caption=field == "trajectory_caption")
-        mentions, hits = [], []
+        mentions: list[Mention] = []
+        hits: list[Hit] = []
         for one, role in zip(found, roles, strict=True):
-            start, end = _span(reading, one)
-            text = reading.text[start:end]
-            if not one.candidates:
-                mentions.append(_unknown(field, start, end, text))
-                hits.append(Hit(Rule.INVENTED_NAME, start, end, f"{text}: no such name in the city"))
-                hits += self._like(evidence, start, end, text)
-                continue
-            verdict = self._verdict(one.candidates, role, evidence)
-            mentions.append(_mention(field, start, end, text, one, verdict))
-            hits += self._hits(one, verdict, role.role, evidence, start, end)
+            span = _span(reading, one)
+            if one[2]:
+                verdict = self._verdict(one[2], role[0], evidence)
+                if verdict[0].lead or verdict[0].tail:
+                    span = _with_marks(reading.text, span, verdict[0])
+                mentions.append(_mention(field, span, reading.text, one, verdict))
+                if verdict[3] is not None or one[3] != "exact" or verdict[1] != EXACT:
+                    hits.append(self._hit(one, verdict, role[0], evidence, span))
+            else:
+                text = reading.text[span[0] : span[1]]
+                mentions.append(_unknown(field, span, text))
+                hits.append(Hit(Rule.INVENTED_NAME, *span, f"{text}: no such name in the city"))
+                hits += self._like(evidence, span, text)
         return Grounded(mentions, hits, doubtful)
 
     def _verdict(
-        self, candidates: Sequence[Candidate], role: NameRole, evidence: Evidence
+        self, candidates: Sequence[Candidate], role: Role | None, evidence: Evidence
     ) -> _Verdict:
         """Return the first reading that fits the role; else the first of the trip; else any."""
         elsewhere: _Verdict | None = None
@@ -98,42 +98,42 @@ class Grounder:
             spots = evidence.spots.get(name)
             if spots is None:
                 continue
+            if role is None:
+                return name, level, spots[0], None
+            if role == "avoid":
+                driven = [spot for spot in spots if 0 < spot[0] < evidence.last]
+                return name, level, (driven or spots)[0], Rule.DRIVEN_NAME if driven else None
             for spot in spots:
-                if _fits(spot.phase, role.role, evidence.last):
-                    return _Verdict(name, level, spot, None)
-            elsewhere = elsewhere or _Verdict(name, level, spots[0], Rule.WRONG_PHASE)
+                if _fits(spot[0], role, evidence.last):
+                    return name, level, spot, None
+            elsewhere = elsewhere or (name, level, spots[0], Rule.WRONG_PHASE)
         if elsewhere is not None:
             return elsewhere
         for level, name in candidates:
             if name is self._city:
-                return _Verdict(name, level, None, None)
+                return name, level, None, None
         level, name = candidates[0]
-        return _Verdict(name, level, None, None if role.role == "avoid" else Rule.OFF_ROUTE_NAME)
+        return name, level, None, None if role == "avoid" else Rule.OFF_ROUTE_NAME
 
-    def _hits(
+    def _hit(
         self,
         one: Found,
         verdict: _Verdict,
         role: Role | None,
         evidence: Evidence,
-        start: int,
-        end: int,
-    ) -> list[Hit]:
-        hits = []
-        name = verdict.name.text
-        if verdict.rule is Rule.WRONG_PHASE:
-            phases = ", ".join(map(str, dict.fromkeys(evidence.phases_of(verdict.name))))
-            detail = f"{name}: {_WANTED[role]}, found in {phases} of 0-{evidence.last}"
-            hits.append(Hit(Rule.WRONG_PHASE, start, end, detail))
-        elif verdict.rule is not None:
-            hits.append(Hit(verdict.rule, start, end, f"{name}: in the city, not on this trip"))
-        elif one.how == "glossed":
-            hits.append(Hit(Rule.GLOSSED_NAME, start, end, f"for {name}"))
-        elif verdict.level != EXACT:
-            hits.append(Hit(Rule.SHORT_NAME, start, end, f"for {name}"))
-        return hits
+        span: tuple[int, int],
+    ) -> Hit:
+        name, _, _, rule = verdict
+        if rule is None:
+            rule = Rule.GLOSSED_NAME if one.how == "glossed" else Rule.SHORT_NAME
+            return Hit(rule, *span, f"for {name.text}")
+        if rule is Rule.OFF_ROUTE_NAME:
+            return Hit(rule, *span, f"{name.text}: in the city, not on this trip")
+        phases = ", ".join(map(str, evidence.phases_of(name)))
+        found = f"found in {phases} of 0-{evidence.last}"
+        return Hit(rule, *span, f"{name.text}: {_WANTED[role or 'stay']}, {found}")
 
-    def _like(self, evidence: Evidence, start: int, end: int, text: str) -> list[Hit]:
+    def _like(self, evidence: Evidence, span: tuple[int, int], text: str) -> list[Hit]:
         """Hint at the name of the trip that an unknown name may be a misspelling of."""
         best, name = max(
             ((likeness(text, name.text, self._tables), name.text) for name in evidence.spots),
@@ -141,15 +141,16 @@ class Grounder:
         )
         if best < _LIKE:
             return []
-        return [Hit(Rule.NEAR_NAME, start, end, f"{best:.2f} like {name}, which is on this trip")]
+        return [Hit(Rule.NEAR_NAME, *span, f"{best:.2f} like {name}, which is on this trip")]
 
 
-_WANTED: dict[Role | None, str] = {
+_WANTED: dict[Role, str] = {
     "origin": "expected in phase 0",
     "destination": "expected in the last phase",
     "way": "expected between the first and the last phase",
     "stop": "expected after phase 0",
     "ends": "expected in the first or the last phase",
+    "stay": "expected on the trip",
     "avoid": "expected off the way",
 }
 
@@ -167,43 +168,63 @@ def _fits(phase: int, role: Role | None, last: int) -> bool:
             return phase > 0
         case "ends":
             return phase in {0, last}
-        case "avoid":
-            return phase in {0, last}
         case _:
             return True
 
 
 def _span(reading: Reading, one: Found) -> tuple[int, int]:
-    return reading.starts[one.first], reading.end(one.end - 1)
+    first, end, _, _ = one
+    return reading.starts[first], reading.starts[end] - len(reading.gaps[end])
 
 
-def _unknown(field: str, start: int, end: int, text: str) -> Mention:
-    return Mention(field, start, end, text, "unknown", "invented", text, None, "", None, None, "none")
+def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]:
+    """Return a span with the marks that begin and end a name, where the text has them."""
+    start, end = span
+    if name.lead and text.endswith(name.lead, 0, start):
+        start -= len(name.lead)
+    if name.tail and text.startswith(name.tail, end):
+        end += len(name.tail)
+    return start, end
+
+
+def _unknown(field: str, span: tuple[int, int], text: str) -> Mention:
+    return Mention(field, *span, text, "unknown", "invented", text, None, "", None, None, "none")
 
 
 def _mention(
-    field: str, start: int, end: int, text: str, one: Found, verdict: _Verdict
+    field: str, span: tuple[int, int], text: str, one: Found, verdict: _Verdict
 ) -> Mention:
-    name, spot = verdict.name, verdict.spot
-    kind = spot.kind if spot is not None else next(iter(name.sites))
-    site: Site | None = spot.site(name) if spot is not None else name.sites[kind]
+    name, level, spot, rule = verdict
+    how = one[3] if one[3] == "glossed" else ("exact" if level == EXACT else "short")
+    start, end = span
+    if spot is not None:
+        site = site_of(spot, name)
+        return Mention(
+            field, start, end, text[start:end], spot[1],
+            "grounded" if rule is None else "off_route",
+            name.text, spot[0], site[0], site[1], site[2], how,
+        )  # fmt: skip
+    kind, site = next(iter(name.sites.items()))
     if kind == "city":
-        site = None
-    how = one.how if one.how == "glossed" else ("exact" if verdict.level == EXACT else "short")
+        return Mention(
+            field,
+            start,
+            end,
+            text[start:end],
+            kind,
+            "grounded",
+            name.text,
+            None,
+            "",
+            None,
+            None,
+            how,
+        )
     return Mention(
-        field=field,
-        start=start,
-        end=end,
-        text=text,
-        kind=kind,
-        verdict="off_route" if verdict.rule is not None else "grounded",
-        name=name.text,
-        phase=spot.phase if spot is not None else None,
-        id=site.id if site is not None else "",
-        lon=site.lon if site is not None else None,
-        lat=site.lat if site is not None else None,
-        method=how if spot is not None or kind == "city" else f"city_{how}",
-    )
+        field, start, end, text[start:end], kind,
+        "grounded" if rule is None else "off_route",
+        name.text, None, site[0], site[1], site[2], f"city_{how}",
+    )  # fmt: skip
 
 
 def likeness(one: str, other: str, tables: WordTables) -> float:

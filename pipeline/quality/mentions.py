@@ -14,6 +14,7 @@ from collections.abc import Set
 from typing import Literal, NamedTuple
 
 from pipeline.quality.evidence import Evidence
+from pipeline.quality.folding import fold
 from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Match
 from pipeline.quality.reading import (
     CAPITAL,
@@ -24,6 +25,7 @@ from pipeline.quality.reading import (
     FUNCTION,
     GENERIC,
     HEAD,
+    HINT_TERM,
     NO_NAME,
     SHOUTED,
     Reading,
@@ -41,8 +43,10 @@ _DETERMINERS = frozenset("the a an my your our his her their this that some any 
 # "Main Street" may be meant for what it is; "Station Road" is a name.
 _MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
 _SHOUTED_SHARE = 0.6
+_LONGEST_SHORT_FORM = 5
 _MAY_STAND_ALONE = CAPITAL | CASELESS
 _LOOKED_AT = HEAD | CAPITAL
+_NO_SUSPECT = NO_NAME | HINT_TERM
 _ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
 
@@ -101,7 +105,9 @@ class NameFinder:
                         how: How = "exact" if candidates[0][0] == EXACT else "short"
                         found.append(Found(here, done, candidates, how))
                         continue
-            if flags & CAPITAL and not flags & NO_NAME and not (flags & COMMON and here in begins):
+            if flags & CAPITAL and not flags & _NO_SUSPECT and not (
+                flags & COMMON and here in begins
+            ):
                 suspects.append(here)
         if not suspects:
             return found
@@ -114,6 +120,11 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
     Many names of a city are ordinary words ("Stop", "Day", "Fashion"), so these need a capital.
     """
     flags = reading.words[first][1]
+    if match.end == first + 1 and len(reading.words[first][0]) <= _LONGEST_SHORT_FORM:
+        # A name such as "BR" is no "Bridge", though names are compared by their short words.
+        word = fold(reading.surface(first, match.end))
+        if all(word not in fold(candidate.name.text) for candidate in match.candidates):
+            return False
     if flags & CAPITAL and not flags & _ORDINARY:
         return True
     words = reading.words[first : match.end]

@@ -10,8 +10,9 @@ is looked at once. All rules then work on words and on the flags of a whole text
 
 import zlib
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import accumulate
+from operator import itemgetter, or_
 from typing import NamedTuple
 
 from pipeline.quality.folding import fold, split_words
@@ -36,15 +37,20 @@ HINT_DAY = 1 << 14  # a day of the week or a kind of day
 HINT_MONTH = 1 << 15  # a month
 HINT_NOUN = 1 << 16  # begins a noun that claims something of the way
 HINT_TERM = 1 << 17  # begins a label or a word of the pipeline
+HINT_REFUSAL = 1 << 18  # says that something is kept off or not there
 ANY_CLAIM = NUMERIC | HINT_COURSE | HINT_PART | HINT_DAY | HINT_MONTH | HINT_NOUN
 
 # Between two words of one name; anything else ends the name unless the name holds it too.
 _SOFT = frozenset(" -'’.&/\u00a0`´‘•+@")
-_ENDS_SENTENCE = frozenset(".!?…:;\n\"“”«»(—>")
+_ENDS_SENTENCE = frozenset('.!?…:;\n"“”«»(—>')
 # After these a capital is due though the sentence goes on: "From: A", "A > B".
-_GOES_ON = frozenset(":>(\"“«")
+_GOES_ON = frozenset(':>("“«')
+_CLAUSE, _SENTENCE = 1, 2
 # Different words remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
+
+
+_FLAGS_OF = itemgetter(1)
 
 
 class Word(NamedTuple):
@@ -80,8 +86,8 @@ class Reading(NamedTuple):
     gaps: list[str]
     starts: list[int]
     flags: int
-    begins: frozenset[int]
-    sentences: frozenset[int]
+    begins: set[int]
+    sentences: set[int]
 
     def end(self, word: int) -> int:
         """Return where a word ends, in characters."""
@@ -95,6 +101,14 @@ class Reading(NamedTuple):
         """Return the marks before a word that may not stand within a name: "," but not "-"."""
         gap = self.gaps[word]
         return "" if gap == " " else _marks(gap)
+
+
+@lru_cache(maxsize=4096)
+def _ending(gap: str) -> int:
+    """Return what a gap ends: nothing, a clause that a capital follows, or a sentence."""
+    if _ENDS_SENTENCE.isdisjoint(gap):
+        return 0
+    return _SENTENCE if _GOES_ON.isdisjoint(gap) else _CLAUSE
 
 
 @lru_cache(maxsize=4096)
@@ -145,27 +159,32 @@ class Lexicon(dict[str, Word]):
         flags |= NO_NAME if folded in tables.never_names else 0
         flags |= GENERIC if folded in tables.generic else 0
         flags |= FUNCTION if folded in tables.function_words else 0
-        flags |= HEAD if canonical in self._heads else 0
+        # "the" and "on" begin a name only where they have a capital; without, the name is found
+        # from its next word on.
+        mere = first.islower() and flags & FUNCTION and (folded == "the" or not flags & CONNECTOR)
+        flags |= HEAD if canonical in self._heads and not mere else 0
         flags |= ABBREVIATION if folded in tables.dotted or len(folded) == 1 else 0
         return Word(canonical, flags, zlib.crc32(folded.encode()))
 
     def read(self, text: str) -> Reading:
         """Return a text's words; none for a text without."""
         raw, gaps = split_words(text)
-        words = [self[word] for word in raw]
-        flags = 0
-        for word in words:
-            flags |= word[1]
-        lengths = [len(part) for pair in zip(gaps, raw, strict=False) for part in pair]
-        ends = list(accumulate(lengths))
+        words = list(map(self.__getitem__, raw))
+        flags = reduce(or_, map(_FLAGS_OF, words), 0)
+        # Alternating lengths of gaps and words, summed up: where each word begins and ends.
+        parts = [""] * (2 * len(raw))
+        parts[::2], parts[1::2] = gaps[:-1], raw
+        starts = list(accumulate(map(len, parts)))[::2]
+        starts.append(len(text))
         begins, sentences = {0}, {0}
-        for number, gap in enumerate(gaps):
-            if gap != " " and number and not _ENDS_SENTENCE.isdisjoint(gap) and number < len(words):
-                before = words[number - 1][1]
-                if gap == ". " and before & ABBREVIATION and not words[number][1] & COMMON:
-                    continue
-                begins.add(number)
-                if _GOES_ON.isdisjoint(gap):
-                    sentences.add(number)
-        starts = [*ends[::2], len(text)]
-        return Reading(text, words, gaps, starts, flags, frozenset(begins), frozenset(sentences))
+        for number in [number for number, gap in enumerate(gaps) if gap != " "]:
+            ends = _ending(gaps[number])
+            if not ends or not 0 < number < len(words):
+                continue
+            before = words[number - 1][1]
+            if before & ABBREVIATION and gaps[number] == ". " and not words[number][1] & COMMON:
+                continue
+            begins.add(number)
+            if ends == _SENTENCE:
+                sentences.add(number)
+        return Reading(text, words, gaps, starts, flags, begins, sentences)

@@ -1,0 +1,172 @@
+"""Stage 5: marks that released texts do without are mended, or the text is refused.
+
+    "To Café Ceuta — quickly; no stops"  ->  "To Café Ceuta, quickly, no stops"
+    "Via Rua A (then Rua B."             ->  hit `brackets`: the bracket is never closed
+
+Names keep every mark they have, a dash or a semicolon too; such a text cannot be mended and is
+refused. Each rule mends one thing, in the order of `PUNCTUATION_RULES`. Paper: 3.3, A.3.6.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from pipeline.quality.reading import Reading
+from pipeline.quality.rules import Hit, Rule
+from pipeline.quality.spans import Span, is_free
+
+# Gaps between words that no rule on marks or labels minds; nearly all texts have no other.
+_CLEAN = frozenset(
+    {"", " ", ", ", ". ", ".", "'", "-", ": ", "! ", "? ", "!", "?", "...", "... ", " > ", " + ",
+     " & ", "&", ":", "+", "%", "% ", ".'", "'.", " @ "}
+)  # fmt: skip
+_PATTERNS: dict[Rule, re.Pattern[str]] = {
+    Rule.DASH: re.compile(r"\s*[\u2012-\u2015]\s*|\s+-{1,2}(?=\s)\s*|(?<=\w)--+(?=\w)|--+"),
+    Rule.SEMICOLON: re.compile(r"\s*[;\uff1b\u037e]\s*"),
+    Rule.QUOTES: re.compile(r"[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2018\u2019\u201a\u201b\u00b4`]"
+                            r"|(?<!\w)'(?=\w[^']*'(?!\w))|(?<=\w)'(?!\w)"),
+    Rule.MARKUP: re.compile(r"[*_#~|\\{}<^=\u2022\u25cf]+|\s*[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+"
+                            r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]+"),
+    Rule.SPACING: re.compile(r"[^\S ]+|\s{2,}|^\s+|\s+$|\s+(?=(?!\.\.\.)[,!?.:]+(?:\s|$))|,(?=[^\W\d])|[,.]{2,}"
+                             r"|([!?])[!?]+|(?<=[a-z\u00df-\u024f]{2})[.!?](?=[A-Z][a-z])|,\s*(?=[.!?])"),
+}  # fmt: skip
+# No released text may hold these, within names or without.
+_NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e")
+_ELLIPSIS = re.compile(r"\.{3,}")
+_PAIRS = {")": "(", "]": "["}
+PUNCTUATION_RULES = (
+    Rule.DASH,
+    Rule.SEMICOLON,
+    Rule.QUOTES,
+    Rule.MARKUP,
+    Rule.SPACING,
+    Rule.BRACKETS,
+)
+
+
+def may_be_at_fault(reading: Reading) -> bool:
+    """Tell quickly whether any rule of punctuation could find something in a text."""
+    return not _CLEAN.issuperset(reading.gaps) or "_" in reading.text
+
+
+def faults(text: str, rule: Rule, names: Sequence[Span]) -> list[Hit]:
+    """Return what a rule finds in a text, outside names where it minds a mark.
+
+    Long dashes and semicolons are faults within names too: no released text may hold them.
+    """
+    if rule is Rule.BRACKETS:
+        return _unbalanced(text, names)
+    return [
+        Hit(rule, *match.span(), f"{match.group()!r}")
+        for match in _PATTERNS[rule].finditer(text)
+        if _minds(rule, match)
+        and (not _NOWHERE.isdisjoint(match.group()) or is_free(match.span(), names))
+    ]
+
+
+def _minds(rule: Rule, match: re.Match[str]) -> bool:
+    if rule is Rule.SPACING:
+        return not _ELLIPSIS.fullmatch(match.group())
+    if rule is Rule.DASH:
+        return bool(match.group().strip())
+    if rule is Rule.QUOTES and match.group() == "'":
+        # "the drivers' way" and "goin'" end in an apostrophe that quotes nothing.
+        return (
+            match.string[: match.start()].count("'") % 2 == 1
+            or match.start() == 0
+            or not (match.string[match.start() - 1].isalnum())
+        )
+    return True
+
+
+def mend(text: str, rule: Rule, names: Sequence[Span]) -> str:
+    """Return a text mended by one rule; names are left alone, brackets cannot be mended."""
+    if rule is Rule.BRACKETS:
+        return text
+    mender = _MENDERS[rule]
+
+    def mended(match: re.Match[str]) -> str:
+        if not _minds(rule, match) or not is_free(match.span(), names):
+            return match.group()
+        return mender(match)
+
+    return _PATTERNS[rule].sub(mended, text)
+
+
+def _dash(match: re.Match[str]) -> str:
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if before[-1:].isdigit() and after[:1].isdigit():
+        return "-"
+    if not before or not after:
+        return ""
+    if after[0] in ",.!?:;" or before[-1] in ",.!?:;":
+        return " " if before[-1] in ",.!?:;" else ""
+    return ", "
+
+
+def _semicolon(match: re.Match[str]) -> str:
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if not after:
+        return "."
+    if not before or before[-1] in ",.!?:":
+        return " " if before else ""
+    return ". " if after[0].isupper() else ", "
+
+
+def _quote(match: re.Match[str]) -> str:
+    mark = match.group()
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if mark in "\u2018\u2019\u201a\u201b\u00b4`'" and before[-1:].isalnum() and after[:1].isalnum():
+        return "'"
+    return ""
+
+
+def _markup(match: re.Match[str]) -> str:
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    return " " if before[-1:].isalnum() and after[:1].isalnum() else ""
+
+
+def _spacing(match: re.Match[str]) -> str:
+    mark = match.group()
+    at_end = match.start() == 0 or match.end() == len(match.string)
+    if not mark.strip():
+        following = match.string[match.end() :][:1]
+        return "" if at_end or following in {",", "!", "?"} or _ends_after(match) else " "
+    if mark == ",":
+        return ", "
+    if len(mark) > 1 and not mark.strip(",."):
+        return "." if "." in mark else ","
+    if mark[0] == ",":
+        return ""
+    if match[1]:
+        return "?" if "?" in mark else "!"
+    return f"{mark} "
+
+
+def _ends_after(match: re.Match[str]) -> bool:
+    rest = match.string[match.end() :]
+    return rest[:1] in {".", ":"} and (len(rest) == 1 or rest[1].isspace() or rest[1] in ",.!?")
+
+
+_MENDERS: dict[Rule, Callable[[re.Match[str]], str]] = {
+    Rule.DASH: _dash,
+    Rule.SEMICOLON: _semicolon,
+    Rule.QUOTES: _quote,
+    Rule.MARKUP: _markup,
+    Rule.SPACING: _spacing,
+}
+
+
+def _unbalanced(text: str, names: Sequence[Span]) -> list[Hit]:
+    """Return the brackets of a text that have no partner."""
+    open_ones: list[tuple[str, int]] = []
+    hits = []
+    for place, mark in enumerate(text):
+        if mark in "([" and is_free((place, place + 1), names):
+            open_ones.append((mark, place))
+        elif mark in _PAIRS and is_free((place, place + 1), names):
+            if open_ones and open_ones[-1][0] == _PAIRS[mark]:
+                open_ones.pop()
+            else:
+                hits.append(Hit(Rule.BRACKETS, place, place + 1, f"{mark!r} was never opened"))
+    hits += [Hit(Rule.BRACKETS, at, at + 1, f"{mark!r} is never closed") for mark, at in open_ones]
+    return sorted(hits, key=lambda hit: hit.start)
