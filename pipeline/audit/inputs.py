@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.versions import Version
 from pipeline.params import Parameters
 from pipeline.stages import STAGES, Stage
@@ -191,6 +192,13 @@ def flat(value: Any, path: str = "") -> dict[str, str]:
 
 
 def _recorded(before: Version, after: Version, city: str, stages: list[Stage]) -> Iterator[Input]:
+    # What the audited stages made is what the audit compares, and no input of it.
+    made = {
+        f"data/{city}/{ARTIFACTS[name].path}"
+        for stage in stages
+        if stage.name in AUDITED
+        for name in stage.writes
+    }
     found: dict[str, tuple[str | None, str | None, list[str]]] = {}
     for stage in stages:
         name = f"{stage.name}@{city}"
@@ -198,7 +206,8 @@ def _recorded(before: Version, after: Version, city: str, stages: list[Stage]) -
             continue
         old, new = before.lock[name].deps, after.lock[name].deps
         for path in sorted({*old, *new}):
-            if old.get(path) != new.get(path) and not path.startswith("prompts/"):
+            told = path.startswith("prompts/") or path in made
+            if old.get(path) != new.get(path) and not told:
                 found.setdefault(path, (old.get(path), new.get(path), []))[2].append(stage.name)
     for path, (first, second, reading) in sorted(found.items()):
         short = [None if one is None else one[:_HASH] for one in (first, second)]

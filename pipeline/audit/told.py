@@ -246,7 +246,7 @@ def _signed(value: float | None, unit: str) -> str:
 def _interval(one: Measure) -> str:
     if one.low is None or one.high is None:
         return "-"
-    return f"{_signed(one.low, one.unit)} to {_signed(one.high, one.unit)}"
+    return f"{_signed(one.low, one.unit).removesuffix(' pp')} to {_signed(one.high, one.unit)}"
 
 
 def _p(p: float | None) -> str:
