@@ -71,13 +71,13 @@ def causes(before: Path, after: Path) -> list[tuple[str, str, str, int]]:
     return [(one.state, " + ".join(one.causes), one.detail, one.records) for one in city.causes]
 
 
-def of_checked(first: int, **columns: pl.Expr) -> Change:
-    """Return a change of the first so many checked trips."""
+def of_told(first: int, **columns: pl.Expr) -> Change:
+    """Return a change of the first so many trips."""
 
     def change(tables):
-        rows = tables["checked"].with_row_index("row")
+        rows = tables["told"].with_row_index("row")
         few = pl.col("row") < first
-        tables["checked"] = rows.with_columns(
+        tables["told"] = rows.with_columns(
             pl.when(few).then(value).otherwise(pl.col(name)).alias(name)
             for name, value in columns.items()
         ).drop("row")
@@ -127,13 +127,13 @@ PROMPT = {"prompt_hash": "c" * 64, **OTHER_REQUEST}
     ],
 )
 def test_provenance_names_the_cause_of_all_records_of_a_trip(before, tmp_path, cause, columns):
-    after = release(tmp_path / "after", of_checked(1, **columns))
+    after = release(tmp_path / "after", of_told(1, **columns))
     assert causes(before, after) == [("changed", cause, "", 7)]
 
 
 def test_a_text_that_differs_with_its_prompt_is_the_prompts(before, tmp_path):
     columns = {"provenance": provenance(**PROMPT), "texts": texts(trajectory_caption="Another.")}
-    compared = found(before, release(tmp_path / "after", of_checked(1, **columns)))
+    compared = found(before, release(tmp_path / "after", of_told(1, **columns)))
     (city,) = compared.report.cities
     assert {one.aspect: one.records for one in city.aspects} == {
         "prompt": 7, "request": 7, "text": 1,
@@ -144,14 +144,14 @@ def test_a_text_that_differs_with_its_prompt_is_the_prompts(before, tmp_path):
 
 
 def test_a_text_that_differs_though_nothing_else_does_is_the_programs(before, tmp_path):
-    after = release(tmp_path / "after", of_checked(2, texts=texts(instruction_literal="Go.")))
+    after = release(tmp_path / "after", of_told(2, texts=texts(instruction_literal="Go.")))
     assert causes(before, after) == [("changed", "code", "", 2)]
 
 
 def test_a_finding_is_quality_controls(before, tmp_path):
     def change(tables):
         finding = pl.element().struct.with_fields(rule=pl.lit("opener"))
-        of_checked(1, findings=pl.col("findings").list.eval(finding))(tables)
+        of_told(1, findings=pl.col("findings").list.eval(finding))(tables)
 
     assert causes(before, release(tmp_path / "after", change)) == [("changed", "check", "", 1)]
 
@@ -159,7 +159,7 @@ def test_a_finding_is_quality_controls(before, tmp_path):
 def test_a_text_that_was_mended_otherwise_is_quality_controls(before, tmp_path):
     def change(tables):
         repair = pl.element().struct.with_fields(rule=pl.lit("dash"))
-        of_checked(
+        of_told(
             1, repairs=pl.col("repairs").list.eval(repair), texts=texts(retrieval_query_2="a, b")
         )(tables)
 
@@ -199,7 +199,7 @@ def test_other_draws_are_the_cause_of_every_text_of_the_trip(before, tmp_path):
     intents = pl.col("intents").struct.with_fields(persona=pl.lit("tourist"))
     after = release(
         tmp_path / "after",
-        of_checked(1, intents=intents, provenance=provenance(**OTHER_REQUEST)),
+        of_told(1, intents=intents, provenance=provenance(**OTHER_REQUEST)),
     )
     assert causes(before, after) == [("changed", "draws", "", 7)]
 
@@ -300,7 +300,7 @@ def test_a_version_without_a_release_is_one_line(before, tmp_path):
 
 def test_markdown_json_and_csv_say_the_same(before, tmp_path, capsys):
     nasty = 'Say "left", | <b>now</b>\n; =1+1'
-    after = release(tmp_path / "after", of_checked(1, texts=texts(trajectory_caption=nasty)))
+    after = release(tmp_path / "after", of_told(1, texts=texts(trajectory_caption=nasty)))
     compared = found(before, after)
     file = tmp_path / "new/records.csv"
     print_diff(compared, records=file, as_json=False)
