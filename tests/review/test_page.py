@@ -196,6 +196,12 @@ def test_clicking_a_name_of_the_trip_picks_its_phase(browser):
     assert count(browser, ".pin") == 0
 
 
+def test_clicking_a_claim_picks_the_phase_that_settles_it(browser):
+    browser.click(*middle(browser, "#texts .supported"))
+    assert text_of(browser, "#evidence") == "The record agrees: E in phase 1."
+    assert browser.run("picked") == "0:1"
+
+
 def test_an_invented_name_and_a_claim_say_so_without_moving_the_map(browser):
     before = browser.run("[view.scale, view.x, view.y]")
     browser.click(*middle(browser, "#texts .invented"))

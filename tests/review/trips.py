@@ -76,7 +76,7 @@ def checked_trip(trip_id: str, **texts: str) -> CheckedTrip:
             mention("trajectory_caption", "Itäkatu", "road", "grounded", phase=0),
         ],
         "claims": [
-            claim(literal, "heading east", "direction", "supported", "E"),
+            claim(literal, "heading east", "direction", "supported", "E in phase 1"),
             claim("instruction_chatty", "3 PM", "clock", "contradicted", "3 AM"),
         ],
         "repairs": [],
