@@ -1,0 +1,257 @@
+"""STRIDE's own form, `states` of shape (T, N, 7) in an .npz: x, y, vx, vy, goal x, goal y, radius.
+
+    with StatesFile(Path("0001/sim.npz")) as file:
+        walk, traps = trajectory_of_states(file.array("states"), dt_s=0.4, absent="zero")
+
+Whoever is at x = y = 0 is absent. Nothing pickled is ever read. Our own files also hold `present`,
+`dt_s` and `group`, which other readers of the form pass over.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from pipeline.errors import SourceError
+from pipeline.stride.arrays import Bools, Floats, Ints
+from pipeline.stride.trajectories import Trajectory, check_dt, trajectory
+from pipeline.stride.traps import Trap
+
+KEY = "states"
+COLUMNS = 7
+# Members of our own and of other writers that are no states.
+BESIDES = frozenset({"dt_s", "present", "group", "scene", "obstacles"})
+# Who is absent: at (0, 0); only where the whole row is 0; where x and y are NaN.
+Absent = Literal["zero", "zero_row", "nan"]
+_FAULTS = (
+    ValueError, OSError, EOFError, KeyError, NotImplementedError, MemoryError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+class StatesFile:
+    """An .npz opened for its numeric members; use as a context manager.
+
+    Raises:
+        SourceError: It is no .npz, or holds a member twice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            opened = np.load(path, allow_pickle=False)
+        except _FAULTS as fault:
+            raise SourceError(f"{path}: expected an .npz file, found {_said(fault)}") from fault
+        if not isinstance(opened, np.lib.npyio.NpzFile):
+            raise SourceError(
+                f"{path}: expected an .npz file, found a single array; save it with"
+                " np.savez(path, states=array)"
+            )
+        self._npz = opened
+        self.keys = tuple(opened.files)
+        twice = sorted({key for key in self.keys if self.keys.count(key) > 1})
+        if twice:
+            raise SourceError(f"{path}: expected each member once, found {twice[0]!r} again")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._npz.close()
+
+    def array(self, key: str) -> Floats:
+        """Return a member as doubles.
+
+        Raises:
+            SourceError: It is not there, broken, pickled, or not of numbers.
+        """
+        if key not in self.keys:
+            raise SourceError(
+                f"{self.path}: expected the member {key!r}, found {', '.join(self.keys) or 'none'}"
+            )
+        try:
+            array: Any = self._npz[key]
+        except _FAULTS as fault:
+            raise SourceError(
+                f"{self.path}: {key}: expected an array of numbers, found {_said(fault)}; pickled"
+                " objects are never read, save plain arrays"
+            ) from fault
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+            kind = getattr(array, "dtype", type(array).__name__)
+            raise SourceError(
+                f"{self.path}: {key}: expected an array of real numbers, found {kind}"
+            )
+        return array.astype(np.float64, copy=False)
+
+    def dt_s(self) -> float | None:
+        """Return the member `dt_s`; None if there is none.
+
+        Raises:
+            SourceError: It is no number of seconds above 0.
+        """
+        if "dt_s" not in self.keys:
+            return None
+        values = self.array("dt_s")
+        if values.size != 1:
+            raise SourceError(f"{self.path}: dt_s: expected one number, found {values.shape}")
+        dt_s = float(values.reshape(()))
+        check_dt(dt_s, str(self.path))
+        return dt_s
+
+    def present(self) -> Bools | None:
+        """Return the member `present` as booleans; None if there is none."""
+        return self.array("present").astype(np.bool_) if "present" in self.keys else None
+
+    def group(self) -> Ints | None:
+        """Return the member `group`, group numbers; None if there is none."""
+        return self.array("group").astype(np.int64) if "group" in self.keys else None
+
+    def holds_pickled_scene(self) -> bool:
+        """Tell whether there is a `scene` of pickled objects, as one simulator writes it."""
+        try:
+            return "scene" in self.keys and self._npz["scene"] is None
+        except _FAULTS:
+            return True
+
+
+def _said(fault: BaseException) -> str:
+    return f"'{str(fault).splitlines()[0] if str(fault) else type(fault).__name__}'"
+
+
+class StatesRead(NamedTuple):
+    """A trajectory and what was suspicious about the way its states say who is absent."""
+
+    walk: Trajectory
+    traps: list[Trap]
+
+
+def trajectory_of_states(
+    states: Floats,
+    *,
+    dt_s: float | None,
+    absent: Absent | None,
+    present: Bools | None = None,
+    group: Ints | None = None,
+) -> StatesRead:
+    """Read an array of states.
+
+    Args:
+        states: (T, N, K): x, y, vx, vy, goal x, goal y, radius. With K below 7 there is no radius,
+            below 6 no goal, below 4 no velocity; columns after the seventh are passed over.
+        dt_s: Seconds from one frame to the next; None = not known.
+        absent: How the absent are marked; None = by x = y = 0, but rows that have something else
+            in them are a trap that spoils the positions: they may be people on the origin.
+        present: (T, N), who is there, if the file says so itself; then `absent` does not count.
+        group: (N,), if the file has it.
+
+    Raises:
+        SourceError: The array has no frames, agents and columns, or less than 2 columns.
+    """
+    if states.ndim != 3 or states.shape[2] < 2:
+        raise SourceError(
+            f"states: expected the shape (T, N, {COLUMNS}), found {states.shape}; put frames first,"
+            " then agents, then x, y, vx, vy, goal x, goal y, radius"
+        )
+    at_origin = (states[:, :, 0] == 0) & (states[:, :, 1] == 0)
+    traps = []
+    if present is None:
+        present = ~_absent(states, at_origin, absent or "zero")
+        if absent is None:
+            traps = _ambiguous(states, at_origin)
+    columns = states.shape[2]
+    walk = trajectory(
+        states[:, :, :2],
+        present,
+        dt_s=dt_s,
+        velocity=states[:, :, 2:4] if columns >= 4 else None,
+        goal=states[:, :, 4:6] if columns >= 6 else None,
+        radius=states[:, :, 6] if columns >= COLUMNS else None,
+        group=group,
+    )
+    return StatesRead(walk._replace(frame_of_reference="as the states have it"), traps)
+
+
+def _absent(states: Floats, at_origin: Bools, absent: Absent) -> Bools:
+    match absent:
+        case "zero":
+            return at_origin
+        case "zero_row":
+            return np.asarray((states == 0).all(axis=2))
+        case "nan":
+            return np.asarray(np.isnan(states[:, :, :2]).all(axis=2))
+
+
+def _ambiguous(states: Floats, at_origin: Bools) -> list[Trap]:
+    odd = at_origin & (states[:, :, 2:] != 0).any(axis=2)
+    if not odd.any():
+        return []
+    frame, agent = np.argwhere(odd)[0]
+    return [
+        Trap(
+            "on_the_origin",
+            f"positions: x = y = 0 with other columns set in {odd.sum()} agent-frames, the first in"
+            f" frame {frame} of agent {agent}: absent, or on the origin? Say which with --absent"
+            " zero or --absent zero_row",
+            frozenset({"positions"}),
+        )
+    ]
+
+
+def states_of_trajectory(walk: Trajectory) -> Floats:
+    """Return the (T, N, 7) states of a trajectory, all 0 where absent.
+
+    Raises:
+        SourceError: The trajectory has no velocities, goals or radii.
+    """
+    if walk.velocity is None or walk.goal is None or walk.radius is None:
+        missing = [name for name in ("velocity", "goal", "radius") if getattr(walk, name) is None]
+        raise SourceError(
+            f"states: expected velocity, goal and radius, found no {', '.join(missing)}; derive"
+            " velocities from positions, and say where agents head and how wide they are"
+        )
+    states = np.concatenate(
+        (walk.positions, walk.velocity, walk.goal, walk.radius[:, :, None]), axis=2
+    )
+    return np.where(walk.present[:, :, None], states, 0.0)
+
+
+def write_states(walk: Trajectory, path: Path) -> None:
+    """Write a trajectory as `states` that any reader of the form reads, and what that form lacks.
+
+    `present` tells those on the origin from the absent, `dt_s` the seconds between frames, `group`
+    who walks together. The same trajectory gives the same bytes.
+
+    Raises:
+        SourceError: As `states_of_trajectory`.
+    """
+    members: dict[str, Any] = {KEY: states_of_trajectory(walk), "present": walk.present}
+    if walk.dt_s is not None:
+        members["dt_s"] = np.float64(walk.dt_s)
+    if walk.group is not None:
+        members["group"] = walk.group
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **members)
+
+
+def read_obstacles(path: Path) -> Floats:
+    """Return the walls of a `map.npz`: rows x0, x1, y0, y1 in metres, (n, 4).
+
+    Raises:
+        SourceError: There is no such file, or `obstacles` is not of that shape or not finite.
+    """
+    with StatesFile(path) as file:
+        obstacles = file.array("obstacles")
+    if obstacles.ndim != 2 or obstacles.shape[1] != 4 or not np.isfinite(obstacles).all():
+        raise SourceError(
+            f"{path}: obstacles: expected finite rows x0, x1, y0, y1, found {obstacles.shape}"
+        )
+    return obstacles

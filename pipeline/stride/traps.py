@@ -1,0 +1,209 @@
+"""What is suspicious about a trajectory, and which of its fields cannot be trusted for it.
+
+    traps_of(walk)  ->  [Trap("velocity_contradicts", "velocities: ... zero while positions move",
+                              spoils={"velocity"})]
+
+In strict mode a measure that reads a spoiled field has no value and its check fails, with the
+trap's words as the reason; a trap that spoils nothing is a warning. Reference mode only warns.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pipeline.stride.arrays import Bools, Floats
+from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after, stays_before
+
+Spoils = Literal["positions", "velocity", "radius", "goal"]
+NEAR_ORIGIN_M = 1e-3
+FAST_MPS = 2.0
+USUAL_RADIUS_M = (0.1, 0.5)
+# Column 7 of simulators made from PySocialForce is a time of 0.5 s unless it was overwritten.
+TAU = 0.5
+# Velocities contradict positions when they differ by more than both, on average.
+APART_MPS, APART_SHARE = 0.3, 0.4
+_STILL = 1e-9
+_OPPOSED = -0.5
+
+
+class Trap(NamedTuple):
+    """One thing that is wrong or odd.
+
+    Attributes:
+        code: Its name, for programs.
+        text: What, where and how often, in one line.
+        spoils: Fields whose values cannot be trusted; `positions` spoils every measure.
+    """
+
+    code: str
+    text: str
+    spoils: frozenset[Spoils] = frozenset()
+
+
+def traps_of(walk: Trajectory) -> list[Trap]:
+    """Return what is suspicious about a trajectory, the worst first."""
+    found = [*_not_finite(walk), *_bad_radius(walk)]
+    spoilt = {field for trap in found for field in trap.spoils}
+    if "positions" in spoilt:
+        return found
+    if "velocity" not in spoilt:
+        found += _contradiction(walk)
+    return [*found, *_odd_places(walk), *_odd_radius(walk), *_odd_time(walk)]
+
+
+def crowd_fault(walk: Trajectory) -> str | None:
+    """Return why a trajectory cannot be scored as the movement of a crowd; None if it can."""
+    if walk.frames < 2:
+        return f"expected at least 2 frames, found {walk.frames}: nothing moves in them"
+    if walk.ever_present < 2:
+        who = "one agent that is" if walk.ever_present else "nobody"
+        return f"expected a crowd of at least 2 agents, found {who} ever present"
+    return None
+
+
+def _not_finite(walk: Trajectory) -> Iterator[Trap]:
+    for name, values in (
+        ("positions", walk.positions), ("velocity", walk.velocity), ("goal", walk.goal),
+    ):  # fmt: skip
+        if values is None:
+            continue
+        bad = ~np.isfinite(values).all(axis=2) & walk.present
+        if bad.any():
+            field: Spoils = name  # type: ignore[assignment]
+            where = _first(bad)
+            yield Trap(
+                f"{name}_not_finite",
+                f"{name}: NaN or infinite in {bad.sum()} agent-frames, the first {where}",
+                frozenset({field}),
+            )
+
+
+def _bad_radius(walk: Trajectory) -> Iterator[Trap]:
+    if walk.radius is None:
+        return
+    bad = ~((walk.radius > 0) & (walk.radius < np.inf)) & walk.present
+    if bad.any():
+        yield Trap(
+            "radius_not_positive",
+            f"radius: not above 0 and finite in {bad.sum()} agent-frames, the first {_first(bad)}",
+            frozenset({"radius"}),
+        )
+
+
+def _first(bad: Bools) -> str:
+    frame, agent = np.argwhere(bad)[0]
+    return f"in frame {frame} of agent {agent}"
+
+
+def _contradiction(walk: Trajectory) -> Iterator[Trap]:
+    both = stays_after(walk.present)[:-1]
+    if walk.velocity is None or not both.any():
+        return
+    step = (walk.positions[1:] - walk.positions[:-1])[both]
+    before, after = walk.velocity[:-1][both], walk.velocity[1:][both]
+    words = (
+        _against_any_dt(step, before, after)
+        if walk.dt_s is None
+        else _against_dt(step / walk.dt_s, before, after)
+    )
+    if words:
+        yield Trap("velocity_contradicts", f"velocity: {words}", frozenset({"velocity"}))
+
+
+def _against_any_dt(step: Floats, before: Floats, after: Floats) -> str | None:
+    """Say how velocities contradict steps whatever the seconds between frames; None: they may fit.
+
+    Args:
+        step: (M, 2), metres from one frame to the next.
+        before: (M, 2), velocity in the one, m/s.
+        after: (M, 2), velocity in the other.
+    """
+    speed, length = float(np.abs(before + after).max()), float(np.abs(step).max())
+    if speed < _STILL < length:
+        return "all zero while positions move"
+    if length < _STILL < speed:
+        return "not zero while no position moves"
+    if speed < _STILL:
+        return None
+    mean = (before + after) / 2
+    agreement = (mean * step).sum() / np.sqrt((mean**2).sum() * (step**2).sum())
+    return "opposite to the way positions move" if agreement < _OPPOSED else None
+
+
+def _against_dt(moved: Floats, before: Floats, after: Floats) -> str | None:
+    """Say how velocities contradict positions, given m/s from these; None: they fit.
+
+    A simulator may store the speed it moved with, or the one it will move with: the nearer counts.
+    """
+    ways = [moved - before, moved - after, moved - (before + after) / 2]
+    apart = np.min([np.hypot(*way.T) for way in ways], axis=0).mean()
+    told = np.hypot(*before.T).mean()
+    shown = np.hypot(*moved.T).mean()
+    if apart <= max(APART_MPS, APART_SHARE * max(told, shown)):
+        return None
+    return (
+        f"{told:.2f} m/s on average where positions move at {shown:.2f} m/s, {apart:.2f} m/s apart"
+    )
+
+
+def _odd_places(walk: Trajectory) -> Iterator[Trap]:
+    near = walk.present & (np.abs(walk.positions) <= NEAR_ORIGIN_M).all(axis=2)
+    if near.any():
+        yield Trap(
+            "near_origin",
+            f"positions: within 1 mm of the origin in {near.sum()} agent-frames, the first"
+            f" {_first(near)}; exactly there an agent counts as absent in STRIDE's own form",
+        )
+    inside = ~walk.present
+    inside[:1] = inside[-1:] = False
+    inside[1:-1] &= walk.present[:-2] & walk.present[2:]
+    if inside.any():
+        yield Trap(
+            "lone_gap",
+            f"presence: gone for one frame {inside.sum()} times, the first {_first(inside)}; as if"
+            " it had crossed the origin",
+        )
+
+
+def _odd_radius(walk: Trajectory) -> Iterator[Trap]:
+    if walk.radius is None or not walk.present.any():
+        return
+    radius = walk.radius[walk.present]
+    low, high = USUAL_RADIUS_M
+    if (radius == TAU).all():
+        yield Trap(
+            "radius_is_tau",
+            "radius: 0.5 for everybody, as simulators write their relaxation time (0.5 s) there;"
+            " collisions are wrong if it is that",
+        )
+    elif radius.min() < low or radius.max() > high:
+        yield Trap(
+            "radius_unusual",
+            f"radius: {radius.min():.3g} to {radius.max():.3g} m, expected {low} to {high} m",
+        )
+
+
+def _odd_time(walk: Trajectory) -> Iterator[Trap]:
+    if walk.dt_s is None:
+        yield Trap(
+            "dt_unknown",
+            "dt_s: not known, so that velocities are not held to positions and the duration is not"
+            " known; give it with --dt",
+        )
+        return
+    if abs(walk.dt_s - CANONICAL_DT_S) > _STILL:
+        yield Trap(
+            "dt_not_canonical",
+            f"dt_s: {walk.dt_s:g} s between frames; measures depend on it and figures compare at"
+            f" {CANONICAL_DT_S} s (--resample {CANONICAL_DT_S})",
+        )
+    both = stays_before(walk.present)
+    if both.any():
+        step = np.diff(walk.positions, axis=0)[both[1:]]
+        speed = float(np.hypot(*step.T).mean() / walk.dt_s)
+        if speed > FAST_MPS:
+            yield Trap(
+                "fast",
+                f"positions: {speed:.2f} m/s on average, faster than people walk; is dt_s right?",
+            )
