@@ -122,12 +122,8 @@ def _cities(before: Version, after: Version, asked: Sequence[str]) -> tuple[list
         notes += [f"{city}: not compared: {one.why}" for one in missing]
         found += [] if missing else [city]
     if not found:
-        raise SourceError(
-            notes[0]
-            if notes
-            else f"{before.given} and {after.given}: expected a city that both"
-            " have, found none; name other versions"
-        )
+        nothing = f"{before.given} and {after.given}: expected a city that both have, found none"
+        raise SourceError(notes[0] if notes else f"{nothing}; name other versions")
     return found, notes
 
 
@@ -138,7 +134,10 @@ def _city(before: Version, after: Version, city: str, prompts: int) -> _City:
     trips = trips.with_columns(city=pl.lit(city))
     trips, absent, notes = with_outcomes(trips, before, after, city)
     told = before.files is not None and after.files is not None
-    changes, why_not = prompt_changes(before, after, _some_rows(folders, trips, prompts))
+    changes: list[PromptChange] = []
+    why_not = ""
+    if prompts:
+        changes, why_not = prompt_changes(before, after, _some_rows(folders, trips, prompts))
     if why_not:
         absent.append(Absent("rendered prompts", why_not))
     for version, suffix in ((before, ""), (after, "_after")):
@@ -172,15 +171,12 @@ def _some_rows(
     paired = trips.filter("paired").sort(request, "trip_id", descending=[True, False])
     ids = paired["trip_id"].head(most)
     sides = [
-        {
-            row["trip_id"]: row
-            for row in pl.concat(
-                [pl.read_parquet(file).filter(pl.col("trip_id").is_in(ids.implode()))
-                 for file in sorted(folder.glob("*.parquet"))]
-            ).iter_rows(named=True)
-        }
+        pl.scan_parquet(folder / "*.parquet")
+        .filter(pl.col("trip_id").is_in(ids.implode()))
+        .collect()
+        .rows_by_key("trip_id", named=True, unique=True, include_key=True)
         for folder in folders
-    ]  # fmt: skip
+    ]
     return [(sides[0][one], sides[1][one]) for one in ids]
 
 

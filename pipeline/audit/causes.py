@@ -2,7 +2,7 @@
 
     causes(inputs, evidence)  ->  Cause("model", differs=False, what=[]),
                                   Cause("prompt", differs=True, what=["prompts/annotate/system.j2"])
-    attribution(found)        ->  "Of what decides the texts of paired trips only one thing differs:
+    attribution(found)        ->  "Of what decides the texts of paired trips one thing differs:
                                    prompt. ..."
 
 Trips and draws are causes too, but never of what paired trips show: there both are equal.
@@ -86,8 +86,9 @@ def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> 
 
     def is_it(one: Input) -> bool:
         kind = "code" if one.kind == "table" else one.kind
-        speed = one.name in _MODEL or one.name.startswith(f"{_STAGE}.executor.")
-        return kind == name and _STAGE in one.stages and not speed
+        # The rows say which model wrote them; who runs it decides only how fast.
+        elsewhere = one.name in _MODEL or one.name.startswith(f"{_STAGE}.executor.")
+        return kind == name and _STAGE in one.stages and not elsewhere
 
     return _read_by(name, inputs, is_it, known=name != "code" or _STAGE in evidence.recorded)
 

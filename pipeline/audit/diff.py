@@ -8,6 +8,7 @@
 A version is named as for an audit; a folder may also be a published release.
 """
 
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +23,9 @@ from pipeline.audit.diff_report import (
     ReleaseDiff,
     TaskDiff,
 )
-from pipeline.audit.instances import TASKS, read_instances
+from pipeline.audit.instances import TASKS, FieldChange, read_instances
 from pipeline.audit.lockfile import data_hash
-from pipeline.audit.record_causes import UNKNOWN, compared, with_causes
+from pipeline.audit.record_causes import UNKNOWN, compared, with_cause, with_causes
 from pipeline.audit.report import Side
 from pipeline.audit.versions import Missing, Version, open_version
 from pipeline.errors import SourceError
@@ -59,30 +60,29 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
     """
     with ExitStack() as stack:
         before, after = (stack.enter_context(open_version(root, one)) for one in (first, second))
-        names = list(cities) or list(dict.fromkeys([*before.cities, *after.cities]))
         found, notes = [], []
         records = [pl.DataFrame(schema=dict.fromkeys(RECORD_COLUMNS, pl.String))]
-        for city in names:
-            missing = [_release(one, city) for one in (before, after)]
-            why = [one.why for one in missing if isinstance(one, Missing)]
-            if why and cities:
-                raise SourceError(why[0])
-            if why:
-                notes += [f"{city}: not compared: {one}" for one in why]
-                continue
-            one, rows = _city(before, after, city)
-            found.append(one)
-            records.append(rows)
+        for city in cities or list(dict.fromkeys([*before.cities, *after.cities])):
+            folders = [_release(version, city) for version in (before, after)]
+            missing = [one.why for one in folders if isinstance(one, Missing)]
+            if missing and cities:
+                raise SourceError(missing[0])
+            notes += [f"{city}: not compared: {why}" for why in missing]
+            if not missing:
+                told, rows = _city(before, after, city)
+                found.append(told)
+                records.append(rows)
         if not found:
-            raise SourceError(
-                notes[0] if notes else f"{first} and {second}: expected a city, found none"
-            )
+            nothing = f"{first} and {second}: expected a city, found none; name other versions"
+            raise SourceError(notes[0] if notes else nothing)
         sides = [Side(one.given, one.kind, one.commit) for one in (before, after)]
     return Compared(ReleaseDiff(sides[0], sides[1], notes, found), pl.concat(records))
 
 
-def _release(version: Version, city: str) -> dict[str, Path] | Missing:
-    """Return the folder of each task."""
+def _release(version: Version, city: str) -> dict[str, Path] | Missing | None:
+    """Return the folder of each task; None for a city that the version has not at all."""
+    if city not in version.cities:
+        return None
     folders = {}
     for task in TASKS:
         place = _artifact(version, city, task)
@@ -106,21 +106,13 @@ _PUBLISHED = {
 
 
 def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.DataFrame]:
-    folders = [_there(_release(version, city)) for version in (before, after)]
-    old, new, fields = read_instances(folders[0], folders[1])
+    old, new, fields = _instances(before, after, city)
     ended = [_ended(version, city) for version in (before, after)]
     records = with_causes(
         compared(old, new), ended[0], ended[1], other_fields={one.task for one in fields}
     )
-    unknown = {
-        state: not records.filter(pl.col("causes").list.contains(UNKNOWN), state=state).is_empty()
-        for state in ("added", "removed")
-    }
-    notes = [
-        f"{version.given}: no loss.parquet, so it is not known why {state} records are not there"
-        for version, ends, state in zip((before, after), ended, unknown, strict=True)
-        if ends is None and unknown[state]
-    ]
+    if old.is_empty() or new.is_empty():
+        records = with_cause(records, "city")
     found = CityDiff(
         city=city,
         tasks=[_task(records, task) for task in TASKS],
@@ -130,15 +122,40 @@ def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.Data
         aspects=_aspects(records),
         fields=[Field(*one) for one in fields],
         files=_files(before, after, city),
-        notes=notes,
+        notes=list(_notes(records, before, after, ended)),
     )
     return found, _table(records, city)
 
 
-def _there(place: dict[str, Path] | Missing) -> dict[str, Path]:
+def _instances(
+    before: Version, after: Version, city: str
+) -> tuple[pl.DataFrame, pl.DataFrame, list[FieldChange]]:
+    """Read both sides; a city that only one version has is empty on the other."""
+    first, second = (_there(_release(version, city)) for version in (before, after))
+    one = first or second
+    if one is None:
+        raise SourceError(f"{city}: expected a city of either version, found none; name another")
+    old, new, fields = read_instances(first or one, second or one)
+    return old if first else old.clear(), new if second else new.clear(), fields
+
+
+def _there(place: dict[str, Path] | Missing | None) -> dict[str, Path] | None:
     if isinstance(place, Missing):
         raise SourceError(place.why)
     return place
+
+
+def _notes(
+    records: pl.DataFrame, before: Version, after: Version, ended: Sequence[pl.DataFrame | None]
+) -> Iterator[str]:
+    """Say why the cause of some records is unknown."""
+    for version, ends, state in zip((before, after), ended, ("added", "removed"), strict=True):
+        unknown = records.filter(pl.col("causes").list.contains(UNKNOWN), state=state)
+        if ends is None and not unknown.is_empty():
+            yield (
+                f"{version.given}: no loss.parquet, so it is not known why {state} records are not"
+                " there"
+            )
 
 
 def _ended(version: Version, city: str) -> pl.DataFrame | None:

@@ -23,6 +23,7 @@ CAUSES = {
     "pool": "which other trips of the split drive the same route",
     "schema": "fields of the records",
     "selection": "the selection by score",
+    "city": "the city is new to the release, or gone from it",
     "unknown": "not told by the versions",
 }
 

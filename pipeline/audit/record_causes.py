@@ -29,7 +29,7 @@ UNKNOWN = "unknown"
 NOT_THERE = "no such trip there"
 CAUSES = (
     "trip", "draws", "model", "prompt", "params", "answer", "code", "check", "judge", "split",
-    "pool", "schema", "selection", UNKNOWN,
+    "pool", "schema", "selection", "city", UNKNOWN,
 )  # fmt: skip
 
 
@@ -100,6 +100,12 @@ def with_causes(
         for state, ended in (("removed", ended_after), ("added", ended_before))
     ]
     return pl.concat([changed, *absent]).sort("instance_id")
+
+
+def with_cause(records: pl.DataFrame, cause: str) -> pl.DataFrame:
+    """Give records that have a cause another one, the same for all; none to those that are same."""
+    alone = pl.when(pl.col("state") != "same").then(pl.lit([cause])).otherwise("causes")
+    return records.with_columns(causes=alone, detail=pl.lit(""))
 
 
 def _of_changed() -> pl.Expr:

@@ -1,6 +1,7 @@
 """A release diff counts every record once and names what made it another one."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -261,6 +262,24 @@ def test_a_published_release_without_a_loss_ledger_says_that_it_does_not_know(be
     ]
 
 
+def test_a_city_that_only_one_version_has_is_new_or_gone_as_a_whole(before, tmp_path):
+    after = release(tmp_path / "after")
+    shutil.copytree(after / "toy", after / "porto")
+    compared = diff(before, str(before), str(after), cities=[])
+    toy, porto = compared.report.cities
+    assert toy.causes == []
+    assert (porto.city, porto.trips_before, porto.trips_after) == ("porto", 0, 4)
+    assert [(one.state, one.causes, one.records) for one in porto.causes] == [
+        ("added", ["city"], 28)
+    ]
+    gone = diff(before, str(after), str(before), cities=["porto"]).report.cities[0]
+    assert [(one.state, one.causes, one.records) for one in gone.causes] == [
+        ("removed", ["city"], 28)
+    ]
+    with pytest.raises(SourceError, match=r"^rome: expected a city of either version"):
+        diff(before, str(before), str(after), cities=["rome"])
+
+
 # ---- schemas and faults ------------------------------------------------------------------------
 
 
@@ -288,7 +307,7 @@ def test_a_record_that_is_there_twice_is_a_fault(before, tmp_path):
 
 
 def test_a_version_without_a_release_is_one_line(before, tmp_path):
-    (tmp_path / "none/toy").mkdir(parents=True)
+    (tmp_path / "none/toy/annotated").mkdir(parents=True)
     with pytest.raises(SourceError, match=r"toy: not compared: .*none has no data/toy/release"):
         diff(before, str(before), str(tmp_path / "none"), cities=[])
     with pytest.raises(SourceError, match=r"none has no data/toy/release/generation"):
