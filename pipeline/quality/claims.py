@@ -23,6 +23,7 @@ from pipeline.quality.reading import (
     HINT_MONTH,
     HINT_NOUN,
     HINT_PART,
+    HINT_REFUSAL,
     NUMERIC,
     Reading,
 )
@@ -62,6 +63,7 @@ class ClaimChecker:
         found: dict[str, int] = {}
         for words, hint in (
             (self._nouns.tree.root, HINT_NOUN),
+            (self._nouns.refusing, HINT_REFUSAL),
             (COURSE_WORDS, HINT_COURSE),
             (CLOCK_WORDS.parts, HINT_PART),
             (CLOCK_WORDS.days, HINT_DAY),
@@ -88,18 +90,27 @@ class ClaimChecker:
         caption = field == "trajectory_caption"
         claims: list[Claim] = []
         done = 0  # characters
-        for number, word in enumerate(reading.words):
-            if word[1] & ANY_CLAIM and reading.starts[number] >= done:
-                stated = self._stated(reading, number, evidence, mentions, caption=caption)
-                if stated is not None:
-                    done = stated.end
-                    if _is_free(stated, mentions):
-                        claims.append(_claim(stated, field, reading.text))
-        hits = [
-            Hit(_RULES[claim.kind], claim.start, claim.end, f"expected {claim.expected}")
-            for claim in claims
-            if claim.verdict == "contradicted"
-        ]
+        hits: list[Hit] = []
+        text, starts = reading.text, reading.starts
+        names = iter(mentions)
+        name = next(names, None)
+        for number in [n for n, word in enumerate(reading.words) if word[1] & ANY_CLAIM]:
+            start = starts[number]
+            if start < done:
+                continue
+            while name is not None and name.end <= start:
+                name = next(names, None)
+            if name is not None and name.start <= start:
+                continue
+            stated = self._stated(reading, number, evidence, mentions, caption=caption)
+            if stated is None:
+                continue
+            start, done, kind, verdict, expected, method = stated
+            claims.append(
+                Claim(field, start, done, text[start:done], kind, verdict, expected, method)
+            )
+            if verdict == "contradicted":
+                hits.append(Hit(_RULES[kind], start, done, f"expected {expected}"))
         return Claimed(claims, hits)
 
     def _stated(
@@ -126,21 +137,3 @@ class ClaimChecker:
             if stated is not None:
                 return stated
         return self._nouns.noun_claim(reading, number, evidence) if flags & HINT_NOUN else None
-
-
-def _is_free(one: Stated, mentions: Sequence[Mention]) -> bool:
-    """Tell whether a statement lies outside all names."""
-    return all(one.end <= mention.start or mention.end <= one.start for mention in mentions)
-
-
-def _claim(one: Stated, field: str, text: str) -> Claim:
-    return Claim(
-        field=field,
-        start=one.start,
-        end=one.end,
-        text=text[one.start : one.end],
-        kind=one.kind,
-        verdict=one.verdict,
-        expected=one.expected,
-        method=one.method,
-    )

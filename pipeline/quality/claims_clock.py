@@ -10,6 +10,7 @@ import re
 from typing import Literal, NamedTuple
 
 from pipeline.quality.evidence import MONTHS, WEEKDAYS, Clock, Evidence
+from pipeline.quality.folding import word_set
 from pipeline.quality.phrases import phrase_tree
 from pipeline.quality.reading import CAPITAL, HINT_DAY, HINT_MONTH, HINT_PART, NUMERIC, Reading
 from pipeline.quality.stated import CONTRADICTED, NUMBERS, SUPPORTED, UNVERIFIED, Stated
@@ -25,6 +26,7 @@ _PARTS = {
     "early evening": (960, 1200), "late evening": (1170, 1440), "tonight": (1050, 1830),
     "dusk": (930, 1380), "sunset": (930, 1380), "late night": (1260, 1740), "night": (1140, 1830),
     "nighttime": (1140, 1830), "overnight": (1260, 1830), "midnight": (1380, 1500),
+    "past midnight": (0, 300), "after midnight": (0, 300),
     "daytime": (360, 1260), "middle of the night": (1350, 1740), "rush hour": (390, 1170),
 }  # fmt: skip
 _TIME = re.compile(
@@ -40,9 +42,8 @@ _DATE = re.compile(
     rf"|\s+(?P<y3>(?:19|20)\d\d)\b)"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m2>[A-Za-z]{{3,9}})\b{_YEAR.format('y2')}?",
 )
-_MONTH_NAMES = frozenset(
-    "january february march april may june july august september october november december"
-    " sept".split()
+_MONTH_NAMES = word_set(
+    "january february march april may june july august september october november december sept"
 ) | frozenset(MONTHS)
 _KINDS_OF_DAY = {"weekend": (5, 6), "weekday": (0, 1, 2, 3, 4), "workday": (0, 1, 2, 3, 4)}
 _Bound = Literal["before", "after", "another"]
@@ -68,8 +69,11 @@ _OTHER = phrase_tree(
 _ROUND = frozenset({"about", "around", "at", "approximately", "roughly"})
 _NO_PART_AFTER = frozenset({"club", "clubs", "life", "bus", "shift", "out", "person", "market"})
 _BETWEEN_PART = frozenset({"weekday", "weekend", "on", "of", *WEEKDAYS})
-_FURTHEST_BOUND = 180
-_PART_TREE = phrase_tree({part: [part, f"{part}s"] for part in _PARTS}, short_form={}, reverse=False)
+# Minutes: how far off a bound may be and still say something, and what rounding it bears.
+_FURTHEST_BOUND, _BOUND_SLACK = 180, 5
+_PART_TREE = phrase_tree(
+    {part: [part, f"{part}s"] for part in _PARTS}, short_form={}, reverse=False
+)
 
 
 class ClockWords(NamedTuple):
@@ -129,9 +133,11 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         end -= 1
     match _BOUNDS.before(reading.words, end, max(0, end - 3)):
         case "before":
-            fits = (minute + tolerance - start - lasts) % cycle <= _FURTHEST_BOUND + tolerance
+            slack = min(tolerance, _BOUND_SLACK)
+            fits = (minute + slack - start - lasts) % cycle <= _FURTHEST_BOUND + slack
         case "after":
-            fits = (start - minute + tolerance) % cycle <= _FURTHEST_BOUND + tolerance
+            slack = min(tolerance, _BOUND_SLACK)
+            fits = (start - minute + slack) % cycle <= _FURTHEST_BOUND + slack
         case _:
             fits = (minute - start + tolerance) % cycle <= lasts + 2 * tolerance
     return _judged(*match.span(), "clock", clock, fits)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from math import atan2, degrees
 
 from pipeline.quality.evidence import Evidence
+from pipeline.quality.folding import word_set
 from pipeline.quality.reading import CAPITAL, SHOUTED, Reading
 from pipeline.quality.stated import CONTRADICTED, SUPPORTED, UNVERIFIED, ClaimVerdict, Stated
 from pipeline.records import Mention, Phase
@@ -25,23 +26,24 @@ _BARE = {point: number for number, point in enumerate(_POINTS)}
 _TURNED = {f"{point}{ending}": number for point, number in _BARE.items() for ending in _ENDINGS}
 COURSE_WORDS = frozenset({*_BARE, *_TURNED, *_LETTERS})
 # Where a bare point is no direction driven: "the north side", "west of", "in the south".
-_PLACE_AFTER = frozenset(
-    "of side end bank shore coast stn entrance exit part corner edge pier tower wing gate quarter"
-    " suburb suburbs central ern".split()
+_PLACE_AFTER = word_set(
+    "of side end bank shore coast stn entrance exit part corner edge pier tower wing gate "
+    "quarter suburb suburbs central ern"
 )
 _THE = frozenset({"the", "a", "an", "far", "deep"})
 _TO = frozenset({"to", "toward", "towards", "for"})
-_LETTERS_BEFORE = frozenset(
-    "hdg heading head heads going go goes mostly mainly gen dir direction always keep course bearing"
-    " for".split()
+_LETTERS_BEFORE = word_set(
+    "hdg heading head heads going go goes mostly mainly gen dir direction always keep "
+    "course bearing for"
 )
 _LETTERS_AFTER = frozenset({"via", "on", "along", "past", "through"})
-_OVERALL = frozenset(
-    "mostly mainly main general generally overall throughout all whole always still direction course"
-    " bearing straight most".split()
+_OVERALL = word_set(
+    "mostly mainly main general generally overall throughout all whole always still "
+    "direction course bearing straight most"
 )
-_AT_FIRST = frozenset(
-    "first initially start starts starting sets set leave leaves leaving depart departs begin begins".split()
+_AT_FIRST = word_set(
+    "first initially start starts starting sets set leave leaves leaving depart departs "
+    "begin begins"
 )
 # Words and marks that part what is said of one road from what is said of the next.
 _PARTING = frozenset({"and", "then", "before"})
@@ -71,41 +73,53 @@ def course_claim(
 
 def _point(reading: Reading, number: int) -> tuple[int, int] | None:
     """Return the word after a direction and its number among the eight."""
-    words = reading.words
-    word, flags = words[number][0], words[number][1]
-    before = words[number - 1][0] if number else ""
-    end = number + 1
-    following = words[end][0] if end < len(words) else ""
-    close = end < len(words) and reading.gaps[end] in {" ", "-"}
+    word = reading.words[number][0]
     if word in _LETTERS:
-        if not flags & (SHOUTED | CAPITAL) or reading.text[reading.starts[number] :][:1].islower():
-            return None
-        if following == "bound" and reading.gaps[end] == "-":
-            return end + 1, _LETTERS[word]
-        two = len(word) > 1
-        told = before in _LETTERS_BEFORE or (two and following in _LETTERS_AFTER)
-        return (end, _LETTERS[word]) if told else None
+        return _lettered(reading, number)
     if word in _TURNED:
-        return end, _TURNED[word]
-    if close and word in {"north", "south"}:
-        joined = f"{word}{following}"  # "north-west"
-        if joined in _TURNED:
-            return end + 1, _TURNED[joined]
-        if joined in _BARE:
-            word, end = joined, end + 1
-    following = words[end][0] if end < len(words) else ""
-    if following == "bound" and reading.gaps[end] in {"-", " "}:
+        return number + 1, _TURNED[word]
+    end = number + 1
+    if _joined(reading, end) and word in {"north", "south"}:
+        both = f"{word}{reading.words[end][0]}"  # "north-west"
+        if both in _TURNED:
+            return end + 1, _TURNED[both]
+        if both in _BARE:
+            word, end = both, end + 1
+    if _joined(reading, end) and reading.words[end][0] == "bound":
         return end + 1, _BARE[word]
-    if following in _PLACE_AFTER and reading.gaps[end] in {" ", "-"}:
-        return None
+    return (end, _BARE[word]) if _is_driven(reading, number, end) else None
+
+
+def _joined(reading: Reading, number: int) -> bool:
+    return number < len(reading.words) and reading.gaps[number] in {" ", "-"}
+
+
+def _is_driven(reading: Reading, number: int, end: int) -> bool:
+    """Tell whether a bare point is a direction driven, not a side: "the north side", "West End"."""
+    words = reading.words
+    if _joined(reading, end) and words[end][0] in _PLACE_AFTER:
+        return False
+    before = words[number - 1][0] if number else ""
     if before in _THE and not (number > 1 and words[number - 2][0] in _TO):
+        return False
+    return not words[number][1] & CAPITAL or number in reading.begins
+
+
+def _lettered(reading: Reading, number: int) -> tuple[int, int] | None:
+    """Return a direction of one or two capitals: "hdg NW", "SE-bound", "NE via ..."."""
+    words, end = reading.words, number + 1
+    word, flags, _ = words[number]
+    if not flags & (SHOUTED | CAPITAL):
         return None
-    if flags & CAPITAL and number not in reading.begins:
-        return None  # "the West End": a name, or part of one
-    return end, _BARE[word]
+    following = words[end][0] if end < len(words) else ""
+    if following == "bound" and reading.gaps[end] == "-":
+        return end + 1, _LETTERS[word]
+    before = words[number - 1][0] if number else ""
+    told = before in _LETTERS_BEFORE or (len(word) > 1 and following in _LETTERS_AFTER)
+    return (end, _LETTERS[word]) if told else None
 
 
-def _judged(  # noqa: PLR0913 - one place, one claim
+def _judged(
     reading: Reading,
     number: int,
     end: int,
@@ -140,7 +154,7 @@ def _judged(  # noqa: PLR0913 - one place, one claim
 
 
 def _is_opening(reading: Reading, first: int) -> bool:
-    """Tell whether a clause follows the start in its own sentence: "leaves Rua A, heading north"."""
+    """Tell whether a clause follows the start in its sentence: "leaves Rua A, heading north"."""
     begin = first
     while begin and begin not in reading.sentences and first - begin < _OPENING_WORDS:
         begin -= 1
@@ -160,10 +174,13 @@ def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention])
     return [
         one.name
         for one in mentions
-        if begin <= one.start < stop
-        and one.kind == "road"
-        and reading.words[bisect_left(starts, one.start) - 1][0] not in _TO
+        if begin <= one.start < stop and one.kind == "road" and not _is_driven_to(reading, one)
     ]
+
+
+def _is_driven_to(reading: Reading, mention: Mention) -> bool:
+    before = bisect_left(reading.starts, mention.start) - 1
+    return before >= 0 and reading.words[before][0] in _TO
 
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:

@@ -3,8 +3,8 @@
     trip of 8 min 15 sec and 3.1 km over 7 named roads
     "about 8 minutes" supported, "under five minutes" contradicted, "3 km" supported
 
-People round: a minute or a fifth either way, a quarter of the way. What is said of one stretch is held
-against single phases; what is said of a wait or a meeting claims nothing of the trip.
+People round: a minute or a fifth either way, a quarter of the way. What is said of one stretch is
+held against single phases; what is said of a wait or a meeting claims nothing of the trip.
 """
 
 import re
@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Literal
 
 from pipeline.quality.evidence import Evidence
-from pipeline.quality.gazetteer import NameKind
-from pipeline.quality.phrases import phrase_tree
+from pipeline.quality.folding import word_set
+from pipeline.quality.phrases import PhraseTree, phrase_tree
 from pipeline.quality.reading import CAPITAL, Reading
 from pipeline.quality.stated import (
     CONTRADICTED,
@@ -39,7 +39,7 @@ _FRACTIONS = {"half": 1800.0, "quarter": 900.0, "three": 2700.0}
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _METRES = {"k": 1000.0, "m": 1.0, "mile": 1609.344}
 _Bound = Literal["upper", "lower", "near", "another"]
-_BOUNDS = phrase_tree(
+_BOUNDS: PhraseTree[_Bound] = phrase_tree(
     {
         "upper": ["less than", "under", "within", "at most", "no more than", "no longer than",
                   "not more than", "not longer than", "max", "maximum", "up to", "fewer than",
@@ -48,11 +48,12 @@ _BOUNDS = phrase_tree(
         "near": ["a little over", "a bit over", "just over", "a little under", "just under",
                  "a little more than", "a little less than", "nearly", "almost", "close to",
                  "just short of", "a touch over"],
-        "another": ["every", "each", "per", "wait", "waiting", "waited", "waiting for", "waited for",
-                    "been here for", "stop for", "pause for", "pause of", "for the past",
-                    "in the past", "for the last", "the last", "the next", "late by", "meeting in",
-                    "appointment in", "train in", "flight in", "starts in", "leaves in", "closes in",
-                    "opens in", "another", "sleep for", "lose", "losing", "lost", "save", "saves"],
+        "another": ["every", "each", "per", "wait", "waiting", "waited", "waiting for",
+                    "waited for", "been here for", "stop for", "pause for", "pause of",
+                    "for the past", "in the past", "for the last", "the last", "the next",
+                    "late by", "meeting in", "appointment in", "train in", "flight in",
+                    "starts in", "leaves in", "closes in", "opens in", "another", "sleep for",
+                    "lose", "losing", "lost", "save", "saves"],
     },
     short_form=word_tables().short_form,
     reverse=True,
@@ -61,9 +62,10 @@ _ROUND = frozenset(
     {"about", "around", "approximately", "approx", "roughly", "only", "just", "some"}
 )
 # What a length is of when it is not of the trip.
-_ANOTHER_AFTER = frozenset(
-    "late early ago away behind walk stop break pause wait spare ahead further".split()
+_ANOTHER_AFTER = word_set(
+    "late early ago away behind walk stop break pause wait spare ahead further"
 )
+_AT_MOST_AFTER = frozenset({"tops", "max", "maximum"})
 _PART_AFTER = frozenset({"on", "along", "stretch", "section", "part"})
 _SLACK_S, _SLACK_SHARE = 60.0, 0.2
 _SLACK_M, _SLACK_WAY = 120.0, 0.25
@@ -88,6 +90,8 @@ def length_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | 
     bound = _BOUNDS.before(reading.words, begin, max(0, begin - 4))
     if bound is None and begin != number:
         bound = _BOUNDS.before(reading.words, number, max(0, number - 4))
+    if after and after[0] in _AT_MOST_AFTER:
+        bound = "upper"
     if after and after[0] in _ANOTHER_AFTER:
         bound = "another"
     if match["way"]:
@@ -156,6 +160,6 @@ def _distance(
 
 
 def _count(match: re.Match[str], evidence: Evidence) -> Stated:
-    kind: NameKind = "road" if match["count"].lower() in {"streets", "roads"} else "district"
-    count = evidence.named(kind)
+    roads = match["count"].lower() in {"streets", "roads"}
+    count = evidence.named("road" if roads else "district")
     return _stated(match, "count", number_of(match["number"]) == count, f"{count} by name")

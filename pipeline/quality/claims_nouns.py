@@ -4,8 +4,9 @@
     ->  Stated("river", noun, supported), Stated("pharmacy", noun, unverified)
 
 The annotator saw a few words on each area and the nearest places, so what they show is supported.
-What they do not show no rule decides here: the words may mean something else, and the verifier reads
-them. Nothing is claimed by what is kept off ("avoid the parks"). Paper: A.3.6, Data Grounding.
+What they do not show no rule decides here: the words may mean something else, and the verifier
+reads them. Nothing is claimed by what is kept off ("avoid the parks"). Paper: A.3.6, "Data
+Grounding".
 """
 
 from pathlib import Path
@@ -19,7 +20,7 @@ from pipeline.params import document_of
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.phrases import PhraseTree
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import HINT_REFUSAL, Reading
 from pipeline.quality.stated import SUPPORTED, UNVERIFIED, Stated
 from pipeline.quality.tables import WordTables
 
@@ -80,7 +81,7 @@ class NounClaims:
                 self.tree.add([*start, tables.canonical(f"{last}s")], number)
         self._also_verbs = {tables.canonical(word) for word in table.also_verbs}
         self._before = {fold(word) for word in table.before_nouns}
-        self._refusing = {fold(word) for word in table.keeping_off}
+        self.refusing = frozenset(map(fold, table.keeping_off))
         self._words = words
         self._kinds = {c: kind.code for kind in words.facilities for c in kind.categories}
         self._shown: dict[str, int] = {}
@@ -100,12 +101,13 @@ class NounClaims:
 
     def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
         words = reading.words
-        lowest = max(0, first - _REFUSAL_WINDOW)
-        here = first
-        while here > lowest and here not in reading.sentences:
-            here -= 1
-            if words[here][0] in self._refusing:
-                return False
+        if reading.flags & HINT_REFUSAL:
+            lowest = max(0, first - _REFUSAL_WINDOW)
+            here = first
+            while here > lowest and here not in reading.sentences:
+                here -= 1
+                if words[here][1] & HINT_REFUSAL:
+                    return False
         if end - first > 1 or words[first][0] not in self._also_verbs:
             return True
         if first in reading.begins:

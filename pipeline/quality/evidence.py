@@ -25,8 +25,8 @@ _CLOCK_FROM_S = 31_536_000.0
 _AREAS_KEPT = 1 << 16
 
 
-# One thing of a trip that has a name: phase, kind, cell of the phase, and the place if it is one. Plain,
-# as every trip makes some fifty.
+# One thing of a trip that has a name: phase, kind, cell of the phase, and the place if it is one.
+# Plain, as every trip makes some fifty.
 Spot = tuple[int, NameKind, str, Place | None]
 
 
@@ -97,7 +97,7 @@ class Evidence:
         return sum(any(spot[1] == kind for spot in spots) for spots in self.spots.values())
 
     def along(self, roads: Iterable[str]) -> list[Phase]:
-        """Return the phases of some roads: those in which they alone are driven, if there are any."""
+        """Return the phases of some roads, those with no other road if there are any."""
         wanted = frozenset(roads)
         phases = [one for one in self.trip.phases if not wanted.isdisjoint(one.road_names)]
         return [one for one in phases if len(one.road_names) == 1] or phases

@@ -2,7 +2,8 @@
 
     fold("François")                    ->  "francois"
     fold("Łódź"), fold("Đà"), fold("ß") ->  "lodz", "da", "ss"
-    split_words("Rua Prof. D'Ávila.")   ->  (["Rua", "Prof", "D", "Ávila"], ["", " ", ". ", "'", "."])
+    split_words("Rua Prof. D'Ávila.")
+    ->  (["Rua", "Prof", "D", "Ávila"], ["", " ", ". ", "'", "."])
 
 A text is compared word by word, so a name never ends inside a word ("3rd Street" is not in "23rd
 Street") and dots, hyphens and apostrophes between words do not count. Letters of scripts written
@@ -72,3 +73,8 @@ def _letter_by_letter(words: list[str], gaps: list[str]) -> tuple[list[str], lis
 def folded_words(text: str) -> list[str]:
     """Return the words of a text, folded."""
     return [fold(word) for word in split_words(text)[0]]
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text, folded, as a set."""
+    return frozenset(folded_words(words))

@@ -1,7 +1,7 @@
 """The names of a city: its roads, places and districts, how texts may write them, where they lie.
 
     names = gazetteer_of("Porto", roads=roads, road_cells=road_cells, cells=cells, ...)
-    names.longest(reading, 2)        ->  Match(end=5, readings=[Reading...])  ("Rua de Santa Catarina")
+    names.longest(reading, 2)        ->  (5, [Candidate(EXACT, Name(...))])
     names.of("Rua do Campo Alegre")  ->  Name("Rua do Campo Alegre", {"road"}, ...)
 
 Names are kept word by word in a tree, so looking through a text takes one step per word, however
@@ -43,12 +43,16 @@ class Name:
         sites: One site of each kind of thing so named; the first by id.
         in_cells: For a road its segment in each cell.
         category_words: For places: words of their categories, canonical.
+        lead: Marks before its first word, such as "@ ".
+        tail: Marks after its last word, such as ")" or ".".
     """
 
-    __slots__ = ("category_words", "in_cells", "sites", "text")
+    __slots__ = ("category_words", "in_cells", "lead", "sites", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
+        gaps = split_words(text)[1]
+        self.lead, self.tail = gaps[0], gaps[-1]
         self.sites: dict[NameKind, Site] = {}
         self.in_cells: dict[str, Site] = {}
         self.category_words: frozenset[str] = frozenset()
@@ -61,20 +65,18 @@ class Candidate(NamedTuple):
     name: Name
 
 
-class Match(NamedTuple):
-    """The longest run of words that is a name.
-
-    Attributes:
-        end: Number of the word after it.
-        candidates: The names it may be, those in full first.
-    """
-
-    end: int
-    candidates: list[Candidate]
+# The longest run of words that is a name: the number of the word after it, and the names it may be,
+# those in full first.
+Match = tuple[int, list[Candidate]]
 
 
 class Gazetteer:
-    """All names of a city."""
+    """All names of a city.
+
+    Attributes:
+        city: The city's own name.
+        tree: The names word by word; what they may be stands under "".
+    """
 
     def __init__(self, city: str, tables: WordTables) -> None:
         """Begin with the name of the city itself.
@@ -86,7 +88,7 @@ class Gazetteer:
         self.city = city
         self._tables = tables
         self._names: dict[str, Name] = {}
-        self._tree: dict[str, Any] = {}
+        self.tree: dict[str, Any] = {}
         self.add(city, "city", Site("", 0.0, 0.0))
 
     def add(self, text: str, kind: NameKind, site: Site) -> Name:
@@ -101,7 +103,7 @@ class Gazetteer:
         return name
 
     def _plant(self, words: tuple[str, ...], candidate: Candidate) -> None:
-        node = self._tree
+        node = self.tree
         for word in words:
             node = node.setdefault(word, {})
         found: list[Candidate] = node.setdefault("", [])
@@ -112,7 +114,7 @@ class Gazetteer:
     @property
     def heads(self) -> frozenset[str]:
         """Return the canonical words a name may begin with."""
-        return frozenset(self._tree)
+        return frozenset(self.tree)
 
     def __len__(self) -> int:
         return len(self._names)
@@ -138,7 +140,7 @@ class Gazetteer:
         in the text though not in the name.
         """
         words = reading.words
-        node = self._tree.get(words[first][0])
+        node = self.tree.get(words[first][0])
         if node is None:
             return None
         best: Match | None = None
@@ -151,7 +153,7 @@ class Gazetteer:
                 if marks:
                     payload = [c for c in payload if all(mark in c.name.text for mark in marks)]
                 if payload:
-                    best = Match(end, payload)
+                    best = end, payload
             here = end
             if here == len(words):
                 return best
@@ -294,4 +296,3 @@ def _places(cells: pl.DataFrame) -> pl.DataFrame:
     from pipeline.language.places import named_places  # noqa: PLC0415 - brings geometry along
 
     return named_places(cells).select("name", "category", "id", "lon", "lat").sort("name", "id")
-

@@ -5,8 +5,8 @@
         Mention("Zanzibar Plaza", invented); Finding(invented_name, reject)
 
 The trip's evidence comes first, the city's names second. Of a name that means several things any
-reading that fits will do. Likeness of letters never grounds a name: 16th Street is as like 6th Street
-as two ways of writing one name are (notes in tests/quality/test_likeness.py), so it only adds a hint
+reading that fits will do. Likeness of letters never grounds a name: 16th Street is as like 6th
+Street as two ways of writing one name are (tests/quality/test_likeness.py), so it only adds a hint
 to a name that is rejected anyway. Paper: 3.3 (noun, location and phase grounding), A.3.6.
 """
 
@@ -42,7 +42,7 @@ class Grounded(NamedTuple):
     doubtful: list[tuple[int, int]]
 
 
-# What a name rests on: the name, how fully it was written, its thing on the trip, the rule it breaks.
+# What a name rests on: the name, how fully it was written, its thing on the trip, the broken rule.
 _Verdict = tuple[Name, int, Spot | None, Rule | None]
 
 
@@ -232,16 +232,12 @@ def likeness(one: str, other: str, tables: WordTables) -> float:
 
     Only ever a hint: names that differ may be more alike than one name written in two ways.
     """
-    words = [[tables.canonical(word) for word in folded_words(text)] for text in (one, other)]
     types = tables.types["road"] | tables.types["place"]
-    for telling in (str.isdigit, tables.directions.__contains__, types.__contains__):
-        if _picked(words[0], telling) != _picked(words[1], telling):
-            return 0.0
+
+    def telling(text: str) -> set[str]:
+        words = map(tables.canonical, folded_words(text))
+        return {w for w in words if w[0].isdigit() or w in tables.directions or w in types}
+
+    if telling(one) != telling(other):
+        return 0.0
     return SequenceMatcher(None, fold(one), fold(other), autojunk=False).ratio()
-
-
-def _picked(words: list[str], telling: object) -> set[str]:
-    if telling is str.isdigit:
-        return {word for word in words if word[0].isdigit()}
-    assert callable(telling)
-    return {word for word in words if telling(word)}

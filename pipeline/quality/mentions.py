@@ -6,15 +6,15 @@
 Names the city has are found word by word, however they are written. What else looks like a name is
 told by its capitals: words with a capital that the start of a sentence does not explain, with their
 connectors ("Rua do Vento"). Of a word that begins a sentence it takes a list of ordinary words and
-what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule does.
-Scripts without capitals show no unknown names; those the city has are found in them like any other.
+what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule
+does. Scripts without capitals show no unknown names; those the city has are found there too.
 """
 
 from collections.abc import Set
 from typing import Literal, NamedTuple
 
 from pipeline.quality.evidence import Evidence
-from pipeline.quality.folding import fold
+from pipeline.quality.folding import fold, word_set
 from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Match
 from pipeline.quality.reading import (
     CAPITAL,
@@ -34,12 +34,12 @@ from pipeline.quality.tables import WordTables
 
 How = Literal["exact", "short", "glossed", "unknown", "doubtful"]
 # What follows a lone word at the start of a sentence if it is a name ("Zanzibar, please.").
-_AFTER_A_NAME = frozenset(
-    "please pls now first then via by asap quickly fast in near on and or to thanks is it".split()
+_AFTER_A_NAME = word_set(
+    "please pls now first then via by asap quickly fast in near on and or to thanks is it"
 )
 # Joiners that English also uses between two names.
 _NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
-_DETERMINERS = frozenset("the a an my your our his her their this that some any every no".split())
+_DETERMINERS = word_set("the a an my your our his her their this that some any every no")
 # "Main Street" may be meant for what it is; "Station Road" is a name.
 _MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
 _SHOUTED_SHARE = 0.6
@@ -88,7 +88,8 @@ class NameFinder:
         suspects: list[int] = []
         tree, words, begins = self._names.tree, reading.words, reading.begins
         count, done = len(words), 0
-        for here in [number for number, word in enumerate(words) if word[1] & _LOOKED_AT]:
+        looked_at = [number for number, word in enumerate(words) if word[1] & _LOOKED_AT]
+        for here in looked_at:
             if here < done:
                 continue
             canonical, flags, _ = words[here]
@@ -105,8 +106,10 @@ class NameFinder:
                         how: How = "exact" if candidates[0][0] == EXACT else "short"
                         found.append(Found(here, done, candidates, how))
                         continue
-            if flags & CAPITAL and not flags & _NO_SUSPECT and not (
-                flags & COMMON and here in begins
+            if (
+                flags & CAPITAL
+                and not flags & _NO_SUSPECT
+                and not (flags & COMMON and here in begins)
             ):
                 suspects.append(here)
         if not suspects:
@@ -119,39 +122,32 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
 
     Many names of a city are ordinary words ("Stop", "Day", "Fashion"), so these need a capital.
     """
-    flags = reading.words[first][1]
-    if match.end == first + 1 and len(reading.words[first][0]) <= _LONGEST_SHORT_FORM:
+    end, candidates = match
+    lead = reading.words[first]
+    if end == first + 1 and len(lead[0]) <= _LONGEST_SHORT_FORM:
         # A name such as "BR" is no "Bridge", though names are compared by their short words.
-        word = fold(reading.surface(first, match.end))
-        if all(word not in fold(candidate.name.text) for candidate in match.candidates):
+        surface = fold(reading.surface(first, end))
+        if all(surface not in fold(candidate.name.text) for candidate in candidates):
             return False
-    if flags & CAPITAL and not flags & _ORDINARY:
+    if lead[1] & CAPITAL and not lead[1] & _ORDINARY:
         return True
-    words = reading.words[first : match.end]
-    ordinary = True
-    capital = False
+    words = reading.words[first:end]
+    own = any(candidate.name in evidence.spots for candidate in candidates)
+    if len(words) == 1 and lead[1] & (NO_NAME | DIGIT):
+        return own and bool(lead[1] & DIGIT) and not lead[0].isdigit()
     for number, word in enumerate(words, first):
-        flags = word[1]
-        ordinary = ordinary and bool(flags & _ORDINARY)
-        if flags & CASELESS or (flags & CAPITAL and number not in reading.begins):
-            capital = True
-    own = any(candidate.name in evidence.spots for candidate in match.candidates)
-    if len(words) == 1 and words[0][1] & (NO_NAME | DIGIT):
-        return own and bool(words[0][1] & DIGIT) and not words[0][0].isdigit()
-    if capital:
-        return True
-    begins = first in reading.begins and bool(words[0][1] & CAPITAL)
-    if not ordinary and (begins or len(words) > 1):
-        return True
-    surface = reading.surface(first, match.end)
-    if any(surface == candidate.name.text for candidate in match.candidates) and own:
-        return not ordinary or len(words) > 1  # a name without capitals, as the data has it
-    if not ordinary:
-        # In small letters the name of a place may be a word that no list of ordinary words has.
-        return any(candidate.name.sites.keys() - {"place"} for candidate in match.candidates)
-    if not own:
-        return False
-    return begins and match.candidates[0].level == EXACT and _stands_alone(reading, match.end)
+        if word[1] & CASELESS or (word[1] & CAPITAL and number not in reading.begins):
+            return True
+    begins = first in reading.begins and bool(lead[1] & CAPITAL)
+    as_held = own and any(
+        reading.surface(first, end) == candidate.name.text for candidate in candidates
+    )
+    if all(word[1] & _ORDINARY for word in words):
+        alone = begins and candidates[0].level == EXACT and _stands_alone(reading, end)
+        return own and (alone or (as_held and len(words) > 1))
+    # In small letters the name of a place may be a word that no list of ordinary words has.
+    no_place = any(candidate.name.sites.keys() - {"place"} for candidate in candidates)
+    return begins or len(words) > 1 or as_held or no_place
 
 
 def _stands_alone(reading: Reading, end: int) -> bool:

@@ -1,7 +1,7 @@
 """Phrases kept word by word, so that the longest one at a word of a text is found in a few steps.
 
-    tree = phrase_tree({"upper": ["less than", "under"]}, reverse=True)
-    tree.before(words, 4, 0)  ->  "upper" where the words before the fourth are "... less than"
+tree = phrase_tree({"upper": ["less than", "under"]}, reverse=True)
+tree.before(words, 4, 0)  ->  "upper" where the words before the fourth are "... less than"
 """
 
 from collections.abc import Iterable, Mapping, Sequence

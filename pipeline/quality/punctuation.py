@@ -22,13 +22,23 @@ _CLEAN = frozenset(
 _PATTERNS: dict[Rule, re.Pattern[str]] = {
     Rule.DASH: re.compile(r"\s*[\u2012-\u2015]\s*|\s+-{1,2}(?=\s)\s*|(?<=\w)--+(?=\w)|--+"),
     Rule.SEMICOLON: re.compile(r"\s*[;\uff1b\u037e]\s*"),
-    Rule.QUOTES: re.compile(r"[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2018\u2019\u201a\u201b\u00b4`]"
-                            r"|(?<!\w)'(?=\w[^']*'(?!\w))|(?<=\w)'(?!\w)"),
-    Rule.MARKUP: re.compile(r"[*_#~|\\{}<^=\u2022\u25cf]+|\s*[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+"
-                            r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]+"),
-    Rule.SPACING: re.compile(r"[^\S ]+|\s{2,}|^\s+|\s+$|\s+(?=(?!\.\.\.)[,!?.:]+(?:\s|$))|,(?=[^\W\d])|[,.]{2,}"
-                             r"|([!?])[!?]+|(?<=[a-z\u00df-\u024f]{2})[.!?](?=[A-Z][a-z])|,\s*(?=[.!?])"),
-}  # fmt: skip
+    Rule.QUOTES: re.compile(
+        r"[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2018\u2019\u201a\u201b\u00b4`]"
+        r"|(?<!\w)'(?=\w[^']*'(?!\w))"  # opens
+        r"|(?<=\w)'(?!\w)"  # closes
+    ),
+    Rule.MARKUP: re.compile(
+        r"[*_#~|\\{}<^=\u2022\u25cf]+"
+        r"|\s*[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+"  # pictures
+        r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]+"  # unseen
+    ),
+    Rule.SPACING: re.compile(
+        r"[^\S ]+|\s{2,}|^\s+|\s+$"
+        r"|\s+(?=(?!\.\.\.)[,!?.:]+(?:\s|$))"  # before a mark
+        r"|,(?=[^\W\d])|(?<=[a-z\u00df-\u024f]{2})[.!?](?=[A-Z][a-z])"  # none after a mark
+        r"|[,.]{2,}|([!?])[!?]+|,\s*(?=[.!?])"  # marks in a row
+    ),
+}
 # No released text may hold these, within names or without.
 _NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e")
 _ELLIPSIS = re.compile(r"\.{3,}")
@@ -48,7 +58,7 @@ def may_be_at_fault(reading: Reading) -> bool:
     return not _CLEAN.issuperset(reading.gaps) or "_" in reading.text
 
 
-def faults(text: str, rule: Rule, names: Sequence[Span]) -> list[Hit]:
+def faults(rule: Rule, text: str, names: Sequence[Span]) -> list[Hit]:
     """Return what a rule finds in a text, outside names where it minds a mark.
 
     Long dashes and semicolons are faults within names too: no released text may hold them.
@@ -78,7 +88,7 @@ def _minds(rule: Rule, match: re.Match[str]) -> bool:
     return True
 
 
-def mend(text: str, rule: Rule, names: Sequence[Span]) -> str:
+def mend(rule: Rule, text: str, names: Sequence[Span]) -> str:
     """Return a text mended by one rule; names are left alone, brackets cannot be mended."""
     if rule is Rule.BRACKETS:
         return text

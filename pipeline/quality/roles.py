@@ -8,7 +8,7 @@ the name may lie anywhere on the trip. Paper: A.3.6, "Phase Alignment".
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from pipeline.quality.mentions import Found
 from pipeline.quality.reading import Reading
@@ -35,7 +35,11 @@ class NameRole(NamedTuple):
     shared: bool = False
 
 
+# Every name has one of these, so none is made anew.
 _OPEN = NameRole(None)
+_ROLE = {role: NameRole(role) for role in get_args(Role)}
+_SHARED_ROLE = {role: NameRole(role, shared=True) for role in get_args(Role)}
+
 
 class RoleReader:
     """Reads the roles of names."""
@@ -60,11 +64,13 @@ class RoleReader:
             role = self._role(reading, one.first, end, role[0], caption=caption)
             end = one.end
             if role[0] is not None and end < len(reading.words):
-                following = found[number + 1].first if number + 1 < len(found) else len(reading.words)
+                following = (
+                    found[number + 1].first if number + 1 < len(found) else len(reading.words)
+                )
                 role = _looked_on(reading, end, role, following)
             roles.append(role)
         if len(found) == 1 and role[0] is None and _is_all(reading, found[0]):
-            return [NameRole("destination")]
+            return [_ROLE["destination"]]
         return _one_end(roles)
 
     def _role(
@@ -79,12 +85,27 @@ class RoleReader:
             previous: Role of that name.
             caption: As in `roles`.
         """
-        words, sentences = reading.words, reading.sentences
         lowest = max(before, first - _WINDOW, 0)
         here = first
-        while here > lowest and here not in sentences:
+        while here > lowest and here not in reading.sentences:
             here -= 1
-        lowest = here
+        role, end, attached = self._told(reading, first, here)
+        if role is not None:
+            toward = reading.words[end - 1][0] in _TOWARD
+            leads_on = caption and role == "destination" and toward
+            return _OPEN if leads_on else _ROLE[role]
+        if here != before or before in reading.sentences or end < 0 or previous is None:
+            return _OPEN
+        return self._handed_on(reading, before, end, previous, attached=attached)
+
+    def _told(self, reading: Reading, first: int, lowest: int) -> tuple[Role | None, int, bool]:
+        """Return what the words before a name say, down to the lowest.
+
+        Returns:
+            The role, if they tell one; the number of the word after what is left of them, -1 where
+            a comma parts them; whether a preposition of place was among them.
+        """
+        words = reading.words
         role = self._markers.before(words, first, lowest)
         end, attached = first, False
         while role is None and end > lowest:
@@ -92,28 +113,34 @@ class RoleReader:
             if length is not None:
                 attached = True
                 end -= length
+                if end > lowest and "," in reading.gaps[end]:
+                    return None, -1, attached  # "near the end, on X"
             elif words[end - 1][0] in self._filling:
                 end -= 1
             else:
                 break
             role = self._markers.before(words, end, lowest)
-        if role is not None:
-            if caption and role == "destination" and words[end - 1][0] in _TOWARD:
-                return _OPEN
-            return NameRole(role)
-        if lowest != before or before in sentences or previous is None:
-            return _OPEN
-        if end > lowest:
-            left = {word[0] for word in words[lowest:end]}
+        return role, end, attached
+
+    def _handed_on(
+        self, reading: Reading, before: int, end: int, previous: Role, *, attached: bool
+    ) -> NameRole:
+        """Return the role that a name takes from the one before it; see `_told`."""
+        if end > before:
+            left = {word[0] for word in reading.words[before:end]}
             if previous not in _LISTED or not left <= self._joining:
                 return _OPEN
             # "Via A, then B": B may be the end that the way leads to.
             ends = previous == "way" and not _LAST.isdisjoint(left)
-            return NameRole("stop" if ends else previous)
+            return _ROLE["stop" if ends else previous]
         if attached:
-            shares = previous in _SHARED and "," not in reading.gaps[before]
-            return NameRole(previous, shared=True) if shares else _OPEN
-        return NameRole(previous) if previous in _LISTED else _OPEN
+            shares = (
+                previous in _SHARED
+                and "," not in reading.gaps[before]
+                and reading.words[before][0] != "by"  # "to A by B": beside B, or by way of it
+            )
+            return _SHARED_ROLE[previous] if shares else _OPEN
+        return _ROLE[previous] if previous in _LISTED else _OPEN
 
 
 def _looked_on(reading: Reading, end: int, role: NameRole, following: int) -> NameRole:
@@ -129,7 +156,7 @@ def _looked_on(reading: Reading, end: int, role: NameRole, following: int) -> Na
     if end in reading.sentences:
         return role
     if after == "behind":
-        return NameRole("origin")
+        return _ROLE["origin"]
     if role.shared:
         return role
     is_next = following - end <= 3
@@ -157,6 +184,6 @@ def _one_end(roles: list[NameRole]) -> list[NameRole]:
         return roles
     last = ends[-1]
     return [
-        NameRole(None) if role.role == "destination" and number < last else role
+        _OPEN if role.role == "destination" and number < last else role
         for number, role in enumerate(roles)
     ]

@@ -1,13 +1,21 @@
-"""The rules of quality control by name: the stage each belongs to, and what may follow from it.
+"""The rules of quality control: the stage each belongs to, and what follows from it.
 
-    Rule.OFF_ROUTE_NAME.stage  ->  "grounding"
+    STAGE_OF[Rule.OFF_ROUTE_NAME]           ->  "grounding"
+    policies.action(Rule.OFF_ROUTE_NAME)    ->  "reject", as params.yaml says
     Hit(Rule.DASH, 12, 13, "an em-dash")
 
 A rule only says what it found; what follows (flag, repair, reject) stands in params.yaml.
 """
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+import msgspec
+
+STAGES = ("grounding", "terminology", "verification", "diversity", "punctuation")
+Action = Literal["flag", "repair", "reject"]
+Mendable = Action
+Final = Literal["flag", "reject"]
 
 
 class Rule(StrEnum):
@@ -62,3 +70,64 @@ class Hit(NamedTuple):
     start: int
     end: int
     detail: str
+
+
+class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What follows from each rule: key `rules` of section `check`.
+
+    `flag` keeps the trip and says what was found, `repair` mends the text (and refuses it where it
+    cannot), `reject` refuses the trip.
+    """
+
+    invented_name: Final
+    off_route_name: Final
+    wrong_phase: Final
+    short_name: Final
+    glossed_name: Final
+    near_name: Final
+    driven_name: Final
+    wrong_direction: Final
+    wrong_time: Final
+    wrong_duration: Final
+    wrong_distance: Final
+    wrong_count: Final
+    label: Mendable
+    pipeline_word: Final
+    not_borne_out: Final
+    unverified: Final
+    exact_copy: Final
+    template: Final
+    opener: Final
+    near_duplicate: Final
+    dash: Mendable
+    semicolon: Mendable
+    quotes: Mendable
+    markup: Mendable
+    spacing: Mendable
+    brackets: Final
+    unsafe_repair: Final
+
+    def action(self, rule: Rule) -> Action:
+        """Return what follows from a rule."""
+        found: Action = getattr(self, rule.value)
+        return found
+
+
+_FIRST_OF_STAGE = {
+    Rule.INVENTED_NAME: "grounding",
+    Rule.LABEL: "terminology",
+    Rule.NOT_BORNE_OUT: "verification",
+    Rule.EXACT_COPY: "diversity",
+    Rule.DASH: "punctuation",
+}
+
+
+def _stages() -> dict[Rule, str]:
+    found, stage = {}, ""
+    for rule in Rule:
+        stage = _FIRST_OF_STAGE.get(rule, stage)
+        found[rule] = stage
+    return found
+
+
+STAGE_OF = _stages()

@@ -5,6 +5,8 @@ Stated(12, 22, "direction", "supported", "northwest within 67 degrees", "roads")
 
 from typing import Literal, NamedTuple
 
+from pipeline.quality.folding import folded_words
+
 ClaimVerdict = Literal["supported", "contradicted", "unverified"]
 SUPPORTED: ClaimVerdict = "supported"
 CONTRADICTED: ClaimVerdict = "contradicted"
@@ -13,8 +15,10 @@ UNVERIFIED: ClaimVerdict = "unverified"
 NUMBERS = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-        " sixteen seventeen eighteen nineteen twenty".split()
+        folded_words(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+            " fifteen sixteen seventeen eighteen nineteen twenty"
+        )
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90}
 NUMBER = rf"\d+(?:\.\d+)?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))}"

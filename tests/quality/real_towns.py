@@ -77,7 +77,14 @@ def real_town(city: str) -> Town:
     told: dict[str, Any] = json.loads((HERE / "towns" / f"{city}.json").read_text("utf-8"))
     roads = pl.DataFrame(
         [
-            {"name": name, "edge_id": edge_id, "u_lon": lon, "v_lon": lon, "u_lat": lat, "v_lat": lat}
+            {
+                "name": name,
+                "edge_id": edge_id,
+                "u_lon": lon,
+                "v_lon": lon,
+                "u_lat": lat,
+                "v_lat": lat,
+            }
             for name, edge_id, _, lon, lat in told["roads"]
         ]
     )

@@ -1,0 +1,165 @@
+"""Stage 2: labels of the data become plain words, words of the pipeline are refused.
+
+    "Through the WATERFRONT area"     ->  "Through the waterside area"     (label, mended)
+    "Commercial: dining, shopping"    ->  "restaurants and shops"          (label, mended)
+    "The trip covers 12 phases"       ->  hit `pipeline_word`: no plain word takes its place
+
+Tables: tables/terms.yaml. A name that holds such a word ("Waterfront Hotel") is left alone. The
+published caption of Figure 16 says "for several phases" and "covers 12 phases". Paper: 3.3, A.3.6.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from pipeline.params import document_of
+from pipeline.quality.folding import fold, folded_words
+from pipeline.quality.phrases import PhraseTree
+from pipeline.quality.reading import HINT_TERM, Reading
+from pipeline.quality.rules import Hit, Rule
+from pipeline.quality.spans import Span, is_free
+from pipeline.quality.tables import WordTables
+
+
+class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    label: str
+    noun: str
+    bare: str
+
+
+class _Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    heading: str
+    words: dict[str, str] | None = None
+
+
+class TermTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole of terms.yaml."""
+
+    labels: list[_Label]
+    headings: list[_Heading]
+    articles: list[str]
+    nouns_after: list[str]
+    pipeline_words: list[str]
+    everyday: list[str]
+
+
+def read_terms(file: Path) -> TermTable:
+    """Read the table of terms.
+
+    Raises:
+        ParameterError: It is missing or broken.
+    """
+    table: TermTable = document_of(file, TermTable)
+    return table
+
+
+class Terminology:
+    """Finds and mends labels, finds words of the pipeline."""
+
+    def __init__(self, table: TermTable, tables: WordTables) -> None:
+        """Compile the table; a phrase is looked for where its least common word stands."""
+        self._labels = {"".join(folded_words(one.label)): one for one in table.labels}
+        alternatives = "|".join(
+            r"\s*/\s*".join(map(re.escape, one.label.split("/"))) for one in table.labels
+        )
+        self._label = re.compile(rf"\b(?:{alternatives})\b", re.IGNORECASE)
+        names = "|".join(re.escape(one.heading) for one in table.headings)
+        self._heading = re.compile(
+            rf"\b(?P<heading>{names}):\s*(?P<list>[^.|;:!?]*)(?P<bar>\|\s*)?"
+        )
+        self._headings = {one.heading: one.words for one in table.headings}
+        self._articles = frozenset(table.articles)
+        self._nouns_after = frozenset(table.nouns_after)
+        self._words: PhraseTree[bool] = PhraseTree()
+        for phrase in table.pipeline_words:
+            *before, last = folded_words(phrase)
+            for form in (last, f"{last}s"):
+                self._words.add([*before, form], meaning=True)
+        for phrase in table.everyday:
+            self._words.add(folded_words(phrase), meaning=False)
+        # Labels of two words have a stroke, which the rules on marks stop at anyway.
+        telling = {fold(one.label) for one in table.labels if "/" not in one.label}
+        telling |= {fold(one.heading) for one in table.headings}
+        for phrase in table.pipeline_words:
+            words = folded_words(phrase)
+            word = next((word for word in words if not tables.is_common(word)), words[-1])
+            telling |= {word, f"{word}s"}
+        self.hints = dict.fromkeys(telling, HINT_TERM)
+
+    def labels(self, text: str, names: Sequence[Span]) -> list[Hit]:
+        """Return the labels in a text, outside its names."""
+        hits = [
+            Hit(Rule.LABEL, *match.span(), f"{match.group()!r} is a label of the data")
+            for pattern in (self._label, self._heading)
+            for match in pattern.finditer(text)
+            if is_free(match.span(), names)
+        ]
+        return sorted(hits, key=lambda hit: hit.start)
+
+    def mend_labels(self, text: str, names: Sequence[Span]) -> str:
+        """Put plain words in the place of labels, outside names; the same text where none are."""
+
+        def headed(match: re.Match[str]) -> str:
+            if not is_free(match.span("heading"), names):
+                return match.group()
+            said = _joined(match["list"].strip(), self._headings[match["heading"]])
+            return f"{said}, " if match["bar"] and match.end() < len(text) else said
+
+        def labelled(match: re.Match[str]) -> str:
+            if not is_free(match.span(), names):
+                return match.group()
+            return self._plain(match, text)
+
+        mended = self._label.sub(labelled, text)
+        # Names lie elsewhere once a label is mended, so headings are mended by themselves.
+        return mended if mended != text else self._heading.sub(headed, text)
+
+    def _plain(self, match: re.Match[str], text: str) -> str:
+        label = self._labels["".join(folded_words(match.group()))]
+        before = folded_words(text[: match.start()])[-1:]
+        after = folded_words(text[match.end() :])[:1]
+        close = text[match.end() : match.end() + 1] == " "
+        bare = bool(before) and before[0] in self._articles
+        bare = bare or (close and bool(after) and after[0] in self._nouns_after)
+        words = label.bare if bare else label.noun
+        begins = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".!?"
+        return words[0].upper() + words[1:] if begins else words
+
+    def pipeline_words(self, reading: Reading, names: Sequence[Span]) -> list[Hit]:
+        """Return the words of the pipeline in a text, outside its names."""
+        hits = []
+        number = 0
+        folded = [(fold(word),) for word in _raw_words(reading)]
+        while number < len(folded):
+            found = self._words.after(folded, number)
+            if found is None:
+                number += 1
+                continue
+            end, banned = found
+            span = reading.starts[number], reading.end(end - 1)
+            if banned and is_free(span, names):
+                word = reading.text[span[0] : span[1]]
+                hits.append(Hit(Rule.PIPELINE_WORD, *span, f"{word!r} is a word of the pipeline"))
+            number = end
+        return hits
+
+
+def _raw_words(reading: Reading) -> list[str]:
+    return [reading.surface(number, number + 1) for number in range(len(reading.words))]
+
+
+def _joined(listed: str, words: dict[str, str] | None) -> str:
+    """Word the list after a heading: "dining, shopping" -> "restaurants and shops"."""
+    if words is None:
+        return listed
+    said = [words.get(item.strip(), _with_article(item.strip())) for item in listed.split(",")]
+    said = [item for item in said if item]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}" if said else ""
+
+
+def _with_article(item: str) -> str:
+    if not item:
+        return ""
+    return f"{'an' if item[0] in 'aeiou' else 'a'} {item}"

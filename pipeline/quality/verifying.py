@@ -1,0 +1,204 @@
+"""Who settles what the rules leave open: a model that is asked once a trip, or the stated rules.
+
+    with verifier_for(settings, io, policies) as verifier:
+        verifier.ask(pending, total=41, desc="verify monaco")
+        verifier.settle(trips, inspected)  ->  (trips with claims settled, attempts made for them)
+
+Nobody is asked about a trip that a rule refuses already. What the ledger holds is not asked again.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
+
+from pipeline.language.annotation_report import AskingTally
+from pipeline.language.asked import ask_all
+from pipeline.language.asking import results
+from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, RulesSettings
+from pipeline.language.ledger import Ledger
+from pipeline.language.outcome import first_ok
+from pipeline.language.prompts import PROMPTS
+from pipeline.language.requests import Answer, Request
+from pipeline.quality.inspection import Inspected
+from pipeline.quality.rules import Policies
+from pipeline.quality.verification import (
+    RULES,
+    RULES_REVISION,
+    VerifyRequests,
+    VerifySettings,
+    open_claims,
+    rules_verdict,
+    settled,
+    verdicts_of,
+)
+from pipeline.records import AnnotatedTrip
+from pipeline.store import StageIO
+
+Pair = tuple[AnnotatedTrip, Inspected]
+Settled = tuple[list[Inspected], list[Answer]]
+
+
+class Verifier(Protocol):
+    """Someone who settles claims; entering it opens what it needs."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+        """Bring every request to its end before anything is settled.
+
+        Args:
+            pairs: Gives the city's trips anew, in the same order.
+            desc: What is being done, such as `verify monaco`.
+
+        Raises:
+            ModelError: The model cannot answer, too many requests failed, or, when replaying,
+                answers are missing.
+        """
+        ...
+
+    def settle(self, pairs: Sequence[Pair]) -> Settled:
+        """Return some trips with their open claims settled, and every attempt made for them."""
+        ...
+
+    def figures(self) -> dict[str, Any]:
+        """Return who it is, and what became of what was asked in the last `settle` of all trips."""
+        ...
+
+
+def verifier_for(settings: VerifySettings, io: StageIO, policies: Policies) -> Verifier:
+    """Return the verifier of these settings.
+
+    Raises:
+        PromptError: A file of the prompt is missing or broken.
+    """
+    if isinstance(settings.engine, RulesSettings):
+        return RulesVerifier(policies)
+    return ModelVerifier(settings, io, policies)
+
+
+class RulesVerifier:
+    """The stated rules: no model, always labelled `rules`."""
+
+    def __init__(self, policies: Policies) -> None:
+        """Keep what follows from each rule."""
+        self._policies = policies
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+        """Ask nobody."""
+
+    def settle(self, pairs: Sequence[Pair]) -> Settled:
+        """Settle by rule."""
+        return [self._settled(found) for _, found in pairs], []
+
+    def _settled(self, found: Inspected) -> Inspected:
+        waiting = open_claims(found.claims)
+        if not waiting or found.rejected:
+            return found
+        verdicts = [rules_verdict(claim) for claim in waiting]
+        return settled(found, verdicts, by=RULES, policies=self._policies)
+
+    def figures(self) -> dict[str, Any]:
+        """Return who it is; nobody was asked."""
+        return {
+            "engine": RULES,
+            "model": RULES,
+            "revision": RULES_REVISION,
+            "prompt_hash": None,
+            "asked": None,
+            "unread": 0,
+        }
+
+
+class _Asked(NamedTuple):
+    """Which model is asked, as the driver wants to know it."""
+
+    engine: EngineSettings
+    executor: ExecutorSettings
+    attempts: int
+    most_failed_share: float
+
+
+class ModelVerifier:
+    """A model, asked through the ledger."""
+
+    def __init__(self, settings: VerifySettings, io: StageIO, policies: Policies) -> None:
+        """Read the prompt."""
+        self._asker = VerifyRequests(PROMPTS, settings)
+        engine = settings.engine
+        assert not isinstance(engine, RulesSettings)  # noqa: S101 - narrows the type only
+        self._settings = _Asked(
+            engine, settings.executor, settings.attempts, settings.most_failed_share
+        )
+        self._io, self._policies = io, policies
+        self._asked, self._unread = AskingTally(), 0
+
+    def __enter__(self) -> Self:
+        self._ledger = Ledger(self._io.ledger_folder).__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ledger.__exit__(kind, error, trace)
+
+    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+        """Ask about every trip with open claims that no rule refuses."""
+        ask_all(
+            lambda: self._requests(pairs()),
+            total=sum(1 for _ in self._requests(pairs())),
+            ledger=self._ledger,
+            settings=self._settings,
+            desc=desc,
+            replay=self._io.replay,
+        )
+
+    def _requests(self, pairs: Iterable[Pair]) -> Iterator[Request]:
+        for trip, found in pairs:
+            if open_claims(found.claims) and not found.rejected:
+                yield self._asker.request(trip, found)
+
+    def settle(self, pairs: Sequence[Pair]) -> Settled:
+        """Settle by the answers in the ledger."""
+        by_trip = {found.trip_id: found for _, found in pairs}
+        every: list[Answer] = []
+        for request, attempts in results(self._requests(pairs), self._ledger):
+            found = by_trip[request.item_id]
+            verdicts = verdicts_of(attempts, len(open_claims(found.claims)))
+            answer = first_ok(attempts)
+            self._asked.add(attempts, answer, shared=False)
+            self._unread += answer is not None and verdicts is None
+            by_trip[request.item_id] = settled(
+                found, verdicts, by=self._asker.model.model, policies=self._policies
+            )
+            every += attempts
+        return list(by_trip.values()), every
+
+    def figures(self) -> dict[str, Any]:
+        """Return who it is and what became of the requests; then count anew."""
+        model = self._asker.model
+        figures = {
+            "engine": model.engine,
+            "model": model.model,
+            "revision": model.revision,
+            "prompt_hash": self._asker.hash,
+            "asked": self._asked.figures(),
+            "unread": self._unread,
+        }
+        self._asked, self._unread = AskingTally(), 0
+        return figures
