@@ -23,6 +23,7 @@ from pipeline.quality.phrases import PhraseTree
 from pipeline.quality.reading import HINT_REFUSAL, Reading
 from pipeline.quality.stated import SUPPORTED, UNVERIFIED, Stated
 from pipeline.quality.tables import WordTables
+from pipeline.records import Place
 
 # Words before a noun that are looked at for a refusal.
 _REFUSAL_WINDOW = 7
@@ -85,6 +86,7 @@ class NounClaims:
         self._words = words
         self._kinds = {c: kind.code for kind in words.facilities for c in kind.categories}
         self._shown: dict[str, int] = {}
+        self._places: dict[str, int] = {}
 
     def noun_claim(self, reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         """Return what a noun claims that begins with a word; None where it claims nothing."""
@@ -123,12 +125,18 @@ class NounClaims:
                 found |= shown.get(phase.desc) or self._look(phase.desc, is_area=True)
                 for road in phase.road_names:
                     found |= shown.get(road) or self._look(road)
+            of_places = self._places
             for place in trip.places:
-                found |= shown.get(place.name) or self._look(place.name)
-                if place.category:
-                    found |= shown.get(place.category) or self._look(place.category)
+                found |= of_places.get(place.id) or self._look_at_place(place)
             evidence.nouns = found
         return evidence.nouns
+
+    def _look_at_place(self, place: Place) -> int:
+        if len(self._places) >= _KEPT:
+            self._places.clear()
+        found = self._look(place.name) | (self._look(place.category) if place.category else 0)
+        self._places[place.id] = found
+        return found
 
     def _look(self, text: str, *, is_area: bool = False) -> int:
         """Return which nouns a name, a category or an area description bears out.

@@ -15,9 +15,11 @@ their shards matter. Kept per text: six numbers. Paper: 3.3 (lexical diversity e
 """
 
 import hashlib
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from math import ceil
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -26,9 +28,9 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from pipeline.quality.inspection import FIELDS, Inspected
-from pipeline.quality.reading import DIGIT, Reading
+from pipeline.quality.reading import NUMBERS_FROM
 from pipeline.quality.rules import STAGE_OF, Policies, Rule
-from pipeline.records import Finding, Mention
+from pipeline.records import Finding
 from pipeline.seeds import rng_for
 
 STYLES = ("literal", "concise", "chatty", "query", "caption")
@@ -38,6 +40,7 @@ _STYLE_OF = {
 _OPENER_WORDS, _RUN_WORDS = 2, 3
 # Codes that take the place of a name and of a number.
 _NAME, _NUMBER = 1, 2
+_CODE_OF = attrgetter("code")
 _Numbers = npt.NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _QUOTAS = (Rule.EXACT_COPY, Rule.TEMPLATE, Rule.OPENER, Rule.NEAR_DUPLICATE)
@@ -121,43 +124,37 @@ class Survey:
 
     def add(self, trips: Sequence[Inspected]) -> None:
         """Add the texts of some trips; their readings are used, not kept."""
-        codes: list[int] = []
-        masked: list[int] = []
+        codes = array("Q")
         lengths: list[int] = []
-        masked_lengths: list[int] = []
-        styles: list[int] = []
+        names: list[tuple[int, int]] = []  # words from ... to, of all texts end to end
         for trip in trips:
-            names: dict[str, list[Mention]] = {}
-            for mention in trip.mentions:
-                names.setdefault(mention.field, []).append(mention)
+            mentions = iter(trip.mentions)
+            mention = next(mentions, None)
             for field, reading in zip(FIELDS, trip.readings, strict=True):
-                own = [word[2] for word in reading.words]
-                hidden = _masked(reading, own, names.get(field, ()))
-                codes += own
-                masked += hidden
-                lengths.append(len(own))
-                masked_lengths.append(len(hidden))
-                styles.append(_STYLE_OF[field])
+                starts, done, offset = reading.starts, 0, len(codes)
+                codes.extend(map(_CODE_OF, reading.words))
+                lengths.append(len(reading.words))
+                while mention is not None and mention.field == field:
+                    first = bisect_left(starts, mention.start, done)
+                    done = bisect_left(starts, mention.end, first, lengths[-1])
+                    names.append((offset + first, offset + done))
+                    mention = next(mentions, None)
         self._trip_ids += [trip.trip_id for trip in trips]
-        self._parts.append(
-            self._signatures(
-                _Words(codes, lengths), _Words(masked, masked_lengths), np.array(styles, np.int64)
-            )
-        )
+        own = _Words(np.array(codes, np.uint64), np.array(lengths, np.int64))
+        styles = np.tile(np.array([_STYLE_OF[field] for field in FIELDS]), len(trips))
+        self._parts.append(self._signatures(own, _masked(own, names), styles))
 
     def _signatures(self, own: "_Words", masked: "_Words", styles: Any) -> dict[str, Any]:
-        short = own.lengths <= self._settings.short_words
-        runs = masked.runs(_RUN_WORDS)
-        bands = runs.minima(self._factors).reshape(
-            len(styles), self._settings.bands, self._settings.rows
-        )
+        bands = masked.runs(_RUN_WORDS).minima(self._factors)
         return {
             "style": styles,
-            "short": short,
+            "short": own.lengths <= self._settings.short_words,
             Rule.EXACT_COPY: own.hashes(),
             Rule.TEMPLATE: masked.hashes(),
             Rule.OPENER: masked.first(_OPENER_WORDS).hashes(),
-            Rule.NEAR_DUPLICATE: _folded(bands),
+            Rule.NEAR_DUPLICATE: _folded(
+                bands.reshape(len(styles), self._settings.bands, self._settings.rows)
+            ),
         }
 
     def excess(self) -> "Excess":
@@ -236,79 +233,71 @@ class Excess(NamedTuple):
         return findings
 
 
-class _Words(NamedTuple):
+class _Words:
     """The words of several texts as numbers, end to end, and how many each text has."""
 
-    codes: Any
-    counts: Any
-
-    @property
-    def lengths(self) -> Any:
-        return np.asarray(self.counts, np.int64)
-
-    def _starts(self) -> Any:
-        return np.cumsum(self.lengths) - self.lengths
+    def __init__(self, codes: Any, lengths: Any) -> None:
+        self.codes, self.lengths = codes, lengths
+        self.starts = np.cumsum(lengths) - lengths
+        self.places = np.arange(len(codes)) - np.repeat(self.starts, lengths)
 
     def hashes(self) -> _Numbers:
         """Return one number for each text, the same for the same words in the same order."""
-        codes = np.asarray(self.codes, np.uint64)
-        places = np.arange(len(codes)) - np.repeat(self._starts(), self.lengths)
         with np.errstate(over="ignore"):
-            mixed = _scrambled(codes + (places.astype(np.uint64) + np.uint64(1)) * _MIX)
-        return _sums(mixed, self._starts(), self.lengths)
+            places = (self.places.astype(np.uint64) + np.uint64(1)) * _MIX
+            return _sums(_scrambled(self.codes + places), self.starts, self.lengths)
 
     def first(self, count: int) -> "_Words":
         """Return the first words of each text."""
-        codes, lengths = np.asarray(self.codes, np.uint64), self.lengths
-        places = np.arange(len(codes)) - np.repeat(self._starts(), lengths)
-        return _Words(codes[places < count], np.minimum(lengths, count))
+        return _Words(self.codes[self.places < count], np.minimum(self.lengths, count))
 
     def runs(self, length: int) -> "_Words":
         """Return runs of neighbouring words as words; a shorter text is one run."""
-        codes, lengths = np.asarray(self.codes, np.uint64), self.lengths
-        ends = np.repeat(self._starts() + lengths, lengths)
-        place = np.arange(len(codes))
-        value = np.zeros(len(codes), np.uint64)
+        left = np.repeat(self.lengths, self.lengths) - self.places
+        padded = np.concatenate([self.codes, np.zeros(length, np.uint64)])
+        value = np.zeros(len(self.codes), np.uint64)
         with np.errstate(over="ignore"):
             for step in range(length):
-                inside = place + step < ends
-                following = np.where(inside, codes[np.minimum(place + step, len(codes) - 1)], 0)
-                value = _scrambled(value * _MIX + following.astype(np.uint64) + np.uint64(step + 1))
-        starts = np.repeat(self._starts(), lengths)
-        kept = (place + length <= ends) | (place == starts)
-        counts = np.maximum(lengths - length + 1, np.minimum(lengths, 1))
-        return _Words(value[kept], counts)
+                following = padded[step : step + len(value)] * (left > step)
+                value = _scrambled(value * _MIX + following + np.uint64(step + 1))
+        kept = (left >= length) | (self.places == 0)
+        return _Words(
+            value[kept], np.maximum(self.lengths - length + 1, np.minimum(self.lengths, 1))
+        )
 
     def minima(self, factors: _Numbers) -> Any:
         """Return the least value of each text's words under each of some hashes; 0 without any."""
-        codes, starts = np.asarray(self.codes, np.uint64), self._starts()
         some = self.lengths > 0
         least = np.zeros((len(self.lengths), len(factors)), np.uint64)
         if some.any():
             with np.errstate(over="ignore"):
                 for number, factor in enumerate(factors):
                     # Runs are spread over all bits already, so a product is hash enough.
-                    least[some, number] = np.minimum.reduceat(codes * factor, starts[some])
+                    values = self.codes * factor
+                    least[some, number] = np.minimum.reduceat(values, self.starts[some])
         return least
 
 
-def _masked(reading: Reading, codes: list[int], names: Sequence[Mention]) -> list[int]:
-    """Return the codes of a text's words with each name and each number as one code of its own."""
-    words = reading.words
-    hidden = codes
-    if reading.flags & DIGIT:
-        hidden = [
-            _NUMBER if word[1] & DIGIT else code for word, code in zip(words, codes, strict=True)
-        ]
-    if not names:
-        return hidden
-    found, done = [], 0
-    for name in names:
-        first = bisect_left(reading.starts, name.start, done)
-        found += hidden[done:first]
-        found.append(_NAME)
-        done = bisect_left(reading.starts, name.end, first, len(words))
-    return found + hidden[done:]
+def _masked(own: _Words, names: Sequence[tuple[int, int]]) -> _Words:
+    """Return texts with each name and each number as one word of its own kind.
+
+    Args:
+        own: The words of the texts.
+        names: Names as words from ... to, of all texts end to end, in order.
+    """
+    codes = np.where(own.codes >= NUMBERS_FROM, np.uint64(_NUMBER), own.codes)
+    kept = np.ones(len(codes), bool)
+    if names:
+        first, end = np.array(names).T
+        inside = np.zeros(len(codes) + 1, np.int64)
+        np.add.at(inside, first, 1)
+        np.add.at(inside, end, -1)
+        kept = np.cumsum(inside)[:-1] == 0
+        kept[first] = True
+        codes[first] = _NAME
+    return _Words(
+        codes[kept], _sums(kept.astype(np.uint64), own.starts, own.lengths).astype(np.int64)
+    )
 
 
 def _scrambled(values: _Numbers) -> _Numbers:

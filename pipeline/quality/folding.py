@@ -3,7 +3,7 @@
     fold("François")                    ->  "francois"
     fold("Łódź"), fold("Đà"), fold("ß") ->  "lodz", "da", "ss"
     split_words("Rua Prof. D'Ávila.")
-    ->  (["Rua", "Prof", "D", "Ávila"], ["", " ", ". ", "'", "."])
+    ->  (["Rua", "Prof", "D", "Ávila"], ["", " ", ". ", "'", "."], [0, 4, 10, 12, 18])
 
 A text is compared word by word, so a name never ends inside a word ("3rd Street" is not in "23rd
 Street") and dots, hyphens and apostrophes between words do not count. Letters of scripts written
@@ -12,6 +12,7 @@ without blanks are words by themselves.
 
 import re
 import unicodedata
+from itertools import accumulate
 
 # NFKD leaves these as they are: they are letters of their own, not letters with an accent.
 _LETTERS = str.maketrans(
@@ -24,7 +25,6 @@ _ACCENTS = "\u0300-\u036f"
 # Scripts written without blanks: each letter is a word, and a name may begin anywhere.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _GAP = re.compile(rf"([^\w{_ACCENTS}]+)")
-_ANY_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _BESIDE_UNSPACED = re.compile(
     rf"(?<=[{_UNSPACED}])(?=[\w{_ACCENTS}])|(?<=[\w{_ACCENTS}])(?=[{_UNSPACED}])"
 )
@@ -39,40 +39,52 @@ def fold(word: str) -> str:
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
-def split_words(text: str) -> tuple[list[str], list[str]]:
+def split_words(text: str) -> tuple[list[str], list[str], list[int]]:
     """Split a text into its words and what stands around them.
 
     Returns:
-        The words, and one gap more: before each word and after the last; "" where nothing stands.
-        Put together again they are the text.
+        The words; one gap more: before each word and after the last, "" where nothing stands; and
+        where each word begins, then the length of the text. Put together again, gaps and words are
+        the text. Scripts without blanks are left to `split_letters`.
     """
     parts = _GAP.split(text)
-    words, gaps = parts[::2], parts[1::2]
+    ends = list(accumulate(map(len, parts)))
+    words, gaps, starts = parts[::2], parts[1::2], ends[1::2]
     if words[0]:
         gaps.insert(0, "")
+        starts.insert(0, 0)
     else:
         del words[0]
     if words and not words[-1]:
         words.pop()
     else:
         gaps.append("")
-    if not text.isascii() and _ANY_UNSPACED.search(text):
-        return _letter_by_letter(words, gaps)
-    return words, gaps
+        starts.append(len(text))
+    return words, gaps, starts
 
 
-def _letter_by_letter(words: list[str], gaps: list[str]) -> tuple[list[str], list[str]]:
+def split_letters(words: list[str], gaps: list[str]) -> tuple[list[str], list[str], list[int]]:
+    """Split the words of scripts without blanks into letters; otherwise as `split_words`."""
     split, around = [], []
     for word, gap in zip(words, gaps, strict=False):
         letters = _BESIDE_UNSPACED.split(word)
         split += letters
         around += [gap, *[""] * (len(letters) - 1)]
-    return split, [*around, gaps[-1]]
+    around.append(gaps[-1])
+    lengths = [len(part) for pair in zip(around, split, strict=False) for part in pair]
+    ends = list(accumulate(lengths))
+    return split, around, [*ends[::2], sum(lengths) + len(gaps[-1])]
+
+
+def all_words(text: str) -> list[str]:
+    """Return the words of a text, letters of scripts without blanks one by one."""
+    words, gaps, _ = split_words(text)
+    return words if text.isascii() else split_letters(words, gaps)[0]
 
 
 def folded_words(text: str) -> list[str]:
     """Return the words of a text, folded."""
-    return [fold(word) for word in split_words(text)[0]]
+    return [fold(word) for word in all_words(text)]
 
 
 def word_set(words: str) -> frozenset[str]:

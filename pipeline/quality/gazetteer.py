@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from pipeline.errors import ContractError
-from pipeline.quality.folding import fold, split_words
+from pipeline.quality.folding import all_words, fold, split_words
 from pipeline.quality.reading import CONNECTOR, Reading
 from pipeline.quality.tables import WordTables
 
@@ -197,7 +197,7 @@ def _forms(
 
 
 def _canonical(text: str, tables: WordTables) -> tuple[str, ...]:
-    return tuple(tables.canonical(word) for word in split_words(text)[0] if fold(word))
+    return tuple(tables.canonical(word) for word in all_words(text) if fold(word))
 
 
 def _without(text: str, marks: str) -> str:

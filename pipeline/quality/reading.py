@@ -11,11 +11,10 @@ is looked at once. All rules then work on words and on the flags of a whole text
 import zlib
 from collections.abc import Collection, Mapping
 from functools import lru_cache, reduce
-from itertools import accumulate
 from operator import itemgetter, or_
 from typing import NamedTuple
 
-from pipeline.quality.folding import fold, split_words
+from pipeline.quality.folding import fold, split_letters, split_words
 from pipeline.quality.tables import WordTables
 
 # What a word is; bits, so that the flags of a text are those of its words.
@@ -50,6 +49,8 @@ _CLAUSE, _SENTENCE = 1, 2
 _WORDS_KEPT = 1 << 20
 
 
+# Codes of words that begin with a digit lie above those of all others.
+NUMBERS_FROM = 1 << 32
 _FLAGS_OF = itemgetter(1)
 
 
@@ -59,7 +60,7 @@ class Word(NamedTuple):
     Attributes:
         canonical: Folded and brought to its short form; what names are compared by.
         flags: Bits, see above.
-        code: Hash of the folded word, the same on every machine.
+        code: Hash of the folded word, the same on every machine; of a number from NUMBERS_FROM on.
     """
 
     canonical: str
@@ -164,18 +165,18 @@ class Lexicon(dict[str, Word]):
         mere = first.islower() and flags & FUNCTION and (folded == "the" or not flags & CONNECTOR)
         flags |= HEAD if canonical in self._heads and not mere else 0
         flags |= ABBREVIATION if folded in tables.dotted or len(folded) == 1 else 0
-        return Word(canonical, flags, zlib.crc32(folded.encode()))
+        code = zlib.crc32(folded.encode()) + (NUMBERS_FROM if flags & DIGIT else 0)
+        return Word(canonical, flags, code)
 
     def read(self, text: str) -> Reading:
         """Return a text's words; none for a text without."""
-        raw, gaps = split_words(text)
+        raw, gaps, starts = split_words(text)
         words = list(map(self.__getitem__, raw))
         flags = reduce(or_, map(_FLAGS_OF, words), 0)
-        # Alternating lengths of gaps and words, summed up: where each word begins and ends.
-        parts = [""] * (2 * len(raw))
-        parts[::2], parts[1::2] = gaps[:-1], raw
-        starts = list(accumulate(map(len, parts)))[::2]
-        starts.append(len(text))
+        if flags & CASELESS:
+            raw, gaps, starts = split_letters(raw, gaps)
+            words = list(map(self.__getitem__, raw))
+            flags = reduce(or_, map(_FLAGS_OF, words), 0)
         begins, sentences = {0}, {0}
         for number in [number for number, gap in enumerate(gaps) if gap != " "]:
             ends = _ending(gaps[number])
