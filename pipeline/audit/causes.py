@@ -9,15 +9,15 @@ Trips and draws are causes too, but never of what paired trips show: there both 
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pipeline.audit.inputs import Input
-from pipeline.audit.lockfile import data_hash
+from pipeline.audit.inputs import Input, flat
+from pipeline.audit.lockfile import Locked, data_hash
 from pipeline.audit.report import Cause, Writer
 from pipeline.audit.versions import WORKSPACE, Missing, Version
 from pipeline.errors import PipelineError
 from pipeline.language.annotation_prompt import AnnotationPrompt
+from pipeline.params import Parameters
 
 # What can change the texts of a trip that is told with the same draws.
 OF_TEXTS = ("model", "prompt", "seeds", "vocabulary", "phrases", "params", "code")
@@ -140,17 +140,17 @@ def attribution(found: Sequence[Cause]) -> str:
 
 def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[str]:
     """Return warnings that a version's texts were not made with the files beside them."""
+    lock = version.lock.get(f"{_STAGE}@{city}")
+    behind = _other_prompts(version, writers) if lock is None else _behind(version, lock)
     remedy = f"; run `dvc repro {_STAGE}@{city}`" if version.kind == WORKSPACE else ""
-    now, hashes = _prompt_hash(version), {one.prompt_hash for one in writers}
     notes = []
-    if now and hashes and hashes != {now}:
+    if behind:
         notes.append(
-            f"{version.given}: its texts were written with other prompt files than its prompts/"
-            f" holds{remedy}"
+            f"{version.given}: its texts were not made with the {', '.join(behind)} it holds"
+            f"{remedy}"
         )
-    lock, texts = version.lock.get(f"{_STAGE}@{city}"), version.artifact(city, "annotated")
     recorded = lock.outs.get(f"data/{city}/annotated") if lock else None
-    if version.kind == WORKSPACE and recorded and _other_data(texts, recorded):
+    if version.kind == WORKSPACE and recorded and _other_data(version, city, recorded):
         notes.append(
             f"{version.given}: its texts are not those that dvc.lock records, so what it records"
             f" of code and data may be of another run{remedy}"
@@ -158,15 +158,35 @@ def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[
     return notes
 
 
-def _other_data(path: Path | Missing, recorded: str) -> bool:
-    return not isinstance(path, Missing) and data_hash(path) != recorded
+def _behind(version: Version, lock: Locked) -> list[str]:
+    """Return the prompts and parameters that are not those dvc.lock records for the texts."""
+    if version.files is None:
+        return []
+    found = [
+        path
+        for path, recorded in lock.deps.items()
+        if path.startswith("prompts/")
+        and not ((file := version.files / path).exists() and data_hash(file) == recorded)
+    ]
+    parameters = Parameters(version.files)
+    for section, value in lock.params.get("params.yaml", {}).items():
+        now = parameters.section(section, Any) if section in parameters.shared_keys else None
+        found += [f"`{section}` of params.yaml"] if flat(now) != flat(value) else []
+    return found
 
 
-def _prompt_hash(version: Version) -> str | None:
-    """Return the hash of the prompt files a version holds; None where it has not all of them."""
+def _other_prompts(version: Version, writers: Sequence[Writer]) -> list[str]:
+    """Tell by the hash in the rows whether the prompt files are others; without a dvc.lock."""
+    hashes = {one.prompt_hash for one in writers}
     if version.files is None or not (version.files / "prompts" / _STAGE).is_dir():
-        return None
+        return []
     try:
-        return AnnotationPrompt(version.files / "prompts", shots=0).hash
+        now = AnnotationPrompt(version.files / "prompts", shots=0).hash
     except PipelineError:
-        return None
+        return []
+    return ["prompt files"] if hashes and hashes != {now} else []
+
+
+def _other_data(version: Version, city: str, recorded: str) -> bool:
+    texts = version.artifact(city, "annotated")
+    return not isinstance(texts, Missing) and data_hash(texts) != recorded

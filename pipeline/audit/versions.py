@@ -14,9 +14,9 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.lockfile import LOCK, Locked, read_lock
@@ -145,7 +145,7 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
                 files=Path(scratch, "files"),
                 data=Path(scratch, "data"),
                 commit=commit,
-                fetch=partial(_fetch, root, commit),
+                fetch=_from_dvc(root, commit),
             )
     elif path.is_dir():
         yield _folder(given, path)
@@ -156,18 +156,27 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
         )
 
 
-def _fetch(root: Path, commit: str, path: str, target: Path) -> bool:
-    """Bring what a commit records from DVC's cache or remote; tell whether it was there."""
-    from dvc.api import DVCFileSystem  # noqa: PLC0415 - slow import
-    from dvc.exceptions import DvcException  # noqa: PLC0415
-    from dvc_data.index import DataIndexError  # noqa: PLC0415
+def _from_dvc(root: Path, commit: str) -> Fetch:
+    """Return what brings the data that a commit records, from DVC's cache or remote."""
 
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        DVCFileSystem(str(root), rev=commit).get(path, str(target), recursive=True)
-    except (OSError, DataIndexError, DvcException):
-        return False
-    return target.exists()
+    @cache
+    def recorded() -> Any:
+        from dvc.api import DVCFileSystem  # noqa: PLC0415 - slow import
+
+        return DVCFileSystem(str(root), rev=commit)  # reads all of dvc.yaml and dvc.lock
+
+    def fetch(path: str, target: Path) -> bool:
+        from dvc.exceptions import DvcException  # noqa: PLC0415
+        from dvc_data.index import DataIndexError  # noqa: PLC0415
+
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            recorded().get(path, str(target), recursive=True)
+        except (OSError, DataIndexError, DvcException):
+            return False
+        return target.exists()
+
+    return fetch
 
 
 def _folder(given: str, path: Path) -> Version:

@@ -91,21 +91,16 @@ def test_no_text_depends_on_what_a_version_does_not_tell(monaco):
     assert cause(monaco, "check").differs is None  # no version has the stage
 
 
-def test_several_causes_are_not_told_apart(project):
+def test_several_causes_are_not_told_apart(project, tmp_path):
     """v3: another prompt, another temperature, another program, another model."""
-    made = project
-    before = made.git("rev-parse", "HEAD").strip()
+    made = project.copied(tmp_path / "project")
     made.edit("prompts/annotate/user.j2", "THE TRIP", "THE TRIP AS DRIVEN")
     made.edit("prompts/annotate/seeds.jsonl", '"city":', '"city": ')
     made.set("annotate", sampling={"temperature": 0.9, "top_p": 1.0, "max_tokens": 900})
     made.edit(CODE, "program", "new program")
     made.write("monaco", [told(one, "three", model="other") for one in TRIPS])
-    try:
-        made.keep("v3")
-        (city,) = audit(made.root, "v2", "v3", options=NONE._replace(cities=["monaco"])).cities
-    finally:
-        made.git("reset", "-q", "--hard", before)
-        made.run("dvc", "checkout", "-q")
+    made.keep("v3")
+    (city,) = audit(made.root, "v2", "v3", options=NONE._replace(cities=["monaco"])).cities
     assert cause(city, "model").what == ["toy 1 (vllm) -> other 1 (vllm)"]
     assert cause(city, "prompt").what == ["prompts/annotate/user.j2"]
     assert cause(city, "seeds").what == ["prompts/annotate/seeds.jsonl"]
@@ -116,17 +111,31 @@ def test_several_causes_are_not_told_apart(project):
     assert "several things differ: model, prompt, seeds, params, code" in city.attribution
 
 
-def test_texts_that_were_not_written_with_the_prompts_beside_them_are_noted(project, monaco):
+def test_texts_that_were_not_made_with_what_lies_beside_them_are_noted(project, monaco, tmp_path):
     assert monaco.notes == []
-    text = (project.root / "prompts/annotate/user.j2").read_text("utf-8")
-    project.edit("prompts/annotate/user.j2", "THE TRIP", "THE DRIVE")
-    try:
-        report = audit(project.root, "v1", "workspace", options=NONE._replace(cities=["helsinki"]))
-    finally:
-        (project.root / "prompts/annotate/user.j2").write_text(text, "utf-8")
+    made = project.copied(tmp_path / "project")
+    made.edit("prompts/annotate/user.j2", "THE TRIP", "THE DRIVE")
+    made.set("annotate", attempts=5)
+    options = NONE._replace(cities=["helsinki"])
+    (note,) = audit(made.root, "v1", "workspace", options=options).cities[0].notes
+    assert note == (
+        "workspace: its texts were not made with the prompts/annotate, `annotate` of params.yaml it"
+        " holds; run `dvc repro annotate@helsinki`"
+    )
+    made.git("commit", "-qam", "edited, not run")
+    (note,) = audit(made.root, "v1", "HEAD", options=options).cities[0].notes
+    assert note.startswith("HEAD: its texts were not made with")
+    (made.root / "dvc.lock").unlink()
+    (note,) = audit(made.root, "v1", "workspace", options=options).cities[0].notes
+    assert note.startswith("workspace: its texts were not made with the prompt files it holds")
+
+
+def test_texts_that_the_lock_does_not_record_are_noted(project, tmp_path):
+    made = project.copied(tmp_path / "project")
+    made.write("helsinki", [told(one, "by hand") for one in TRIPS[:3]])
+    report = audit(made.root, "v1", "workspace", options=NONE._replace(cities=["helsinki"]))
     (note,) = report.cities[0].notes
-    assert note.startswith("workspace: its texts were written with other prompt files")
-    assert note.endswith("run `dvc repro annotate@helsinki`")
+    assert note.startswith("workspace: its texts are not those that dvc.lock records")
 
 
 # ---- prompts -----------------------------------------------------------------------------------
