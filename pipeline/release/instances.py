@@ -197,10 +197,10 @@ def _of_text(column: str, field: str, *keys: str) -> pl.Expr:
 
 
 def _evidence(field: str, targets: pl.Expr | None) -> pl.Expr:
-    place = ("name", "phase", "id", "lon", "lat")
+    place = ("name", "phase", "id", "lon", "lat", "method")
     parts = [
         _of_text("mentions", field, "start", "end", "text", "kind", "verdict", *place),
-        _of_text("claims", field, "start", "end", "text", "kind", "verdict", "expected"),
+        _of_text("claims", field, "start", "end", "text", "kind", "verdict", "expected", "method"),
     ]
     parts += [targets.alias("targets")] if targets is not None else []
     return pl.struct(parts).alias("evidence")
