@@ -23,6 +23,7 @@ from pipeline.params import Parameters
 OF_TEXTS = ("model", "prompt", "seeds", "vocabulary", "phrases", "params", "code")
 _STAGE = "annotate"
 _MODEL = tuple(f"{_STAGE}.engine.{key}" for key in ("kind", "model", "revision"))
+_GRAMMAR = "template"
 # Covered by the prompt hash of the rows.
 _HASHED = ("prompt", "seeds", "vocabulary")
 
@@ -66,7 +67,7 @@ def causes(inputs: Sequence[Input] | None, evidence: Evidence) -> list[Cause]:
 
 def _model(evidence: Evidence) -> Cause:
     before, after = (
-        " + ".join(sorted({f"{one.model} {one.revision} ({one.engine})" for one in side}))
+        " + ".join(sorted({_words(one) for one in side}))
         for side in (evidence.before, evidence.after)
     )
     differs = before != after
@@ -74,15 +75,24 @@ def _model(evidence: Evidence) -> Cause:
     return Cause("model", differs if known else None, [f"{before} -> {after}"] if differs else [])
 
 
+def _words(one: Writer) -> str:
+    # The grammar's revision is a hash of its phrase banks, which are a cause of their own.
+    revision = "" if one.engine == _GRAMMAR else f" {one.revision}"
+    return f"{one.model}{revision} ({one.engine})"
+
+
 def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> Cause:
     """Tell of one kind of input of `annotate`."""
     hashes = [{one.prompt_hash for one in side} for side in (evidence.before, evidence.after)]
     if inputs is None and name in _HASHED and hashes[0] == hashes[1] and all(map(any, hashes)):
         return Cause(name, False, [])
-    if name == "phrases" and not any(
-        one.engine == "template" for one in (*evidence.before, *evidence.after)
-    ):
-        return Cause(name, False, [])  # a model does not read them
+    if name == "phrases":
+        banks = [{one.revision for one in side if one.engine == _GRAMMAR}
+                 for side in (evidence.before, evidence.after)]  # fmt: skip
+        if not any(banks):
+            return Cause(name, False, [])  # a model does not read them
+        if inputs is None and all(banks):
+            return Cause(name, banks[0] != banks[1], [])
 
     def is_it(one: Input) -> bool:
         kind = "code" if one.kind == "table" else one.kind

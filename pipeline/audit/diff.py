@@ -188,12 +188,15 @@ def _causes(records: pl.DataFrame) -> list[CauseCount]:
     counts = (
         records.filter(pl.col("state") != "same")
         .group_by("state", "causes", "detail")
-        .len()
+        .agg(len=pl.len(), texts=pl.col("aspects").list.contains("text").sum())
         .with_columns(joined=pl.col("causes").list.join(" + "))
         .sort("len", "state", "joined", "detail", descending=[True, False, False, False])
     )
-    columns = ("state", "causes", "detail", "len")
-    return [CauseCount(*row) for row in counts.select(columns).iter_rows()]
+    columns = ("state", "causes", "detail", "len", "texts")
+    return [
+        CauseCount(state, causes, detail, records, texts if state == "changed" else None)
+        for state, causes, detail, records, texts in counts.select(columns).iter_rows()
+    ]
 
 
 def _aspects(records: pl.DataFrame) -> list[AspectCount]:

@@ -35,12 +35,14 @@ class CauseCount(msgspec.Struct, frozen=True):
         causes: Why, each a word; several where they cannot be told apart.
         detail: Where the trip ended on the side that has it not; "" for changed records.
         records: How many.
+        texts: How many of them have another text; null for those on one side only.
     """
 
     state: Literal["changed", "added", "removed"]
     causes: list[str]
     detail: str
     records: int
+    texts: int | None
 
 
 class AspectCount(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from pipeline.audit.told import side_words
 CAUSES = {
     "trip": "the trip itself: its path, or whether there is one",
     "draws": "what was drawn for it",
-    "model": "the model that wrote it",
+    "model": "the model that wrote it; of the template engine, its phrase banks",
     "prompt": "prompt files, vocabulary, seed examples or shots",
     "params": "sampling or answer schema: another request, all else equal",
     "answer": "the same request asked anew",
@@ -54,10 +54,12 @@ def _city(city: CityDiff) -> Iterator[Block]:
     yield Table(heads, rows, right=range(1, len(heads)))
     if city.causes:
         counts = [
-            [one.state, " + ".join(one.causes), one.detail, f"{one.records:,}"]
+            [one.state, " + ".join(one.causes), one.detail, f"{one.records:,}",
+             "" if one.texts is None else f"{one.texts:,}"]
             for one in city.causes
-        ]
-        yield Table(["records", "cause", "ended at", "number"], counts, right=(3,))
+        ]  # fmt: skip
+        heads = ["records", "cause", "ended at", "number", "with another text"]
+        yield Table(heads, counts, right=(3, 4))
     if city.aspects:
         listed = ", ".join(f"{one.aspect} {one.records:,}" for one in city.aspects)
         yield Paragraph(f"Changed records differ in: {listed}.")

@@ -182,6 +182,13 @@ def test_phrase_banks_matter_to_the_grammar_alone():
     assert differing(banks, **evidence("template")._asdict()) == ["phrases"]
 
 
+def test_the_revision_of_the_grammar_is_its_phrase_banks_and_no_other_model():
+    other = [Writer("template", "m", "2", "a" * 64, 3)]
+    told = evidence("template", after=other)._asdict()
+    assert differing(None, **told) == ["phrases"]
+    assert differing([differs_in("phrases", "prompts/template/x.yaml")], **told) == ["phrases"]
+
+
 def test_the_rows_tell_of_writers_trips_and_draws():
     other = [Writer("vllm", "m", "2", "a" * 64, 3)]
     assert differing([], after=other) == ["model"]
