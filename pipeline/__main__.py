@@ -20,6 +20,7 @@ from pipeline.audit import parser as audit_parser
 from pipeline.errors import PipelineError, SourceError
 from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
+from pipeline.quality import qc_parser
 from pipeline.review import parser as review_parser
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_review,
         _add_audit,
         _add_diff,
+        _add_qc,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -432,6 +434,12 @@ def _add_review(commands: "_Commands[argparse.ArgumentParser]") -> None:
     )
     review_parser.add_actions(parser)
     parser.set_defaults(command=review_parser.run)
+
+
+def _add_qc(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    about = "hold any sentence against a trip, as quality control does"
+    parser = commands.add_parser("qc-text", help=about, description=qc_parser.DESCRIPTION)
+    qc_parser.add_arguments(parser)
 
 
 if __name__ == "__main__":

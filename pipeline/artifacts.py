@@ -230,6 +230,38 @@ ARTIFACTS = _index(
             "city",
             "metric",
         ),
+        # ---- which texts hold
+        Artifact("checked", "checked", "shards", "checked_trip", "one checked trip", "trip_id"),
+        Artifact(
+            "verify_responses", "verify_responses", "shards", "response", "one attempt", "key"
+        ),
+        Artifact(
+            "check_metrics",
+            "metrics/check.json",
+            "json",
+            "check_metrics",
+            "one city",
+            "city",
+            "metric",
+        ),
+        Artifact(
+            "check_rules_plot",
+            "plots/check_rules.csv",
+            "file",
+            None,
+            "one rule",
+            "-",
+            "plot",
+        ),
+        Artifact(
+            "check_names_plot",
+            "plots/check_names.csv",
+            "file",
+            None,
+            "one verdict of one text",
+            "-",
+            "plot",
+        ),
         # ---- how well it went, in git
         Artifact(
             "assessment",
@@ -275,6 +307,7 @@ ARTIFACTS = _index(
                 "plan_intents",
                 "annotate",
                 "narrate",
+                "check",
             )
         ),
     )

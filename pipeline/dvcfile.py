@@ -150,6 +150,18 @@ PLOTS: dict[str, dict[str, Any]] = {
         "title": "Words of an instruction, by style (Figure 13)",
         "template": "styles",
     },
+    "check_rules_plot": {
+        "x": "trips",
+        "y": "rule",
+        "title": "Quality control: trips in which each rule found something",
+        "template": "bar_horizontal",
+    },
+    "check_names_plot": {
+        "x": "names",
+        "y": "field",
+        "title": "Quality control: names in each text, by what they rest on",
+        "template": "verdicts",
+    },
     "questions_plot": {
         "x": "share",
         "y": "style",

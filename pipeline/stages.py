@@ -4,7 +4,7 @@
       pull_osm -> roads ┐
       pull_context ─────┴> cells ┐
       simulate -> ingest -> match ┴> compress ┬> report
-                         (truth) -> assess ┘  └> plan_intents -> annotate
+                         (truth) -> assess ┘  └> plan_intents -> annotate -> check
 
 DVC (`dvc.yaml`), the command line, the README table and the tests are all held to this table.
 A stage is a function `run(io, *, <sections>)`: its keyword arguments are exactly the sections of
@@ -166,6 +166,31 @@ STAGES: tuple[Stage, ...] = (
         params=("narrate",),
         config=("narrate_cells",),
         files=("prompts/narrate", "prompts/template", "prompts/vocabulary.yaml"),
+        rejects=True,
+        asks=True,
+    ),
+    # ---- which texts hold -----------------------------------------------------------------------
+    Stage(
+        "check",
+        "pipeline.quality.check_texts:run",
+        "Check the texts: names and claims against the trip, wording, variety, marks.",
+        reads=("annotated", "roads", "road_cells", "cells"),
+        writes=(
+            "checked", "verify_responses", "check_metrics", "check_rules_plot", "check_names_plot",
+        ),
+        params=("seed", "check"),
+        config=("name",),
+        files=(
+            "pipeline/quality/tables/abbreviations.yaml",
+            "pipeline/quality/tables/common_words.yaml",
+            "pipeline/quality/tables/labels",
+            "pipeline/quality/tables/no_names.yaml",
+            "pipeline/quality/tables/nouns.yaml",
+            "pipeline/quality/tables/roles.yaml",
+            "pipeline/quality/tables/terms.yaml",
+            "prompts/verify",
+            "prompts/vocabulary.yaml",
+        ),
         rejects=True,
         asks=True,
     ),

@@ -7,7 +7,7 @@
 
 It counts names, claims and shared words; it understands nothing. Where counting cannot tell (the
 persona, texts that state nothing) a criterion stays unscored. Whatever it judges says `rules`,
-never the name of a model. Bounds: tables/judge_rules.yaml. Paper: Table 12.
+never the name of a model. Bounds: judge_rules.yaml beside this file. Paper: Table 12.
 """
 
 import re
@@ -25,7 +25,7 @@ from pipeline.language.prompts import files_hash
 from pipeline.params import document_of
 from pipeline.records import CheckedTrip, Claim, Mention, Phase, Rationales, Scores, Target, Texts
 
-TABLE = Path(__file__).parent / "tables" / "judge_rules.yaml"
+TABLE = Path(__file__).with_suffix(".yaml")
 # Raise it when the rules below change what they count.
 RULES_VERSION = 1
 _FIELDS = Texts.__struct_fields__
@@ -65,7 +65,7 @@ class _Faults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole of tables/judge_rules.yaml."""
+    """The whole of judge_rules.yaml."""
 
     bounds: _Bounds
     faults: _Faults

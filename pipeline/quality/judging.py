@@ -27,6 +27,7 @@ from pipeline.language.engines.settings import (
     ExecutorSettings,
     OpenAISettings,
     RecordedSettings,
+    RulesSettings,
     VllmSettings,
     model_id,
 )
@@ -46,12 +47,6 @@ _SILENT = Rationales("", "", "")
 
 # Gives the tables of checked trips anew, in the same order.
 Frames = Callable[[], Iterator[pl.DataFrame]]
-
-
-class RulesSettings(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag=RULES
-):
-    """No model: scores from the evidence of quality control, always labelled `rules`."""
 
 
 JudgeEngine = RulesSettings | VllmSettings | OpenAISettings | RecordedSettings

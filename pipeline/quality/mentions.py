@@ -43,6 +43,7 @@ _DETERMINERS = word_set("the a an my your our his her their this that some any e
 # "Main Street" may be meant for what it is; "Station Road" is a name.
 _MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
 _SHOUTED_SHARE = 0.6
+_ORDINAL = frozenset({"st", "nd", "rd", "th"})
 _LONGEST_SHORT_FORM = 5
 _MAY_STAND_ALONE = CAPITAL | CASELESS
 _LOOKED_AT = HEAD | CAPITAL
@@ -177,7 +178,7 @@ class _Unknown:
         """Return the known names and what the suspects make of them, in the order of the text."""
         done = -1
         for suspect in suspects:
-            if suspect >= done:
+            if suspect >= done and self._belongs(suspect):
                 first, done = self._run_around(suspect)
                 self._judge_run(first, done)
         return [self._found[first] for first in sorted(self._found)]
@@ -218,6 +219,9 @@ class _Unknown:
             before = first - 1
             if self._belongs(before):
                 first = before
+            elif self._is_ordinal(before):
+                first = before
+                break
             elif (
                 self._is_joiner(before)
                 and before > 0
@@ -242,6 +246,10 @@ class _Unknown:
                 break
         return first, end
 
+    def _is_ordinal(self, number: int) -> bool:
+        word = self._reading.words[number]
+        return bool(word[1] & DIGIT) and word[0][-2:] in _ORDINAL
+
     def _is_joiner(self, number: int) -> bool:
         word = self._reading.words[number]
         return bool(word[1] & CONNECTOR) and not word[1] & CAPITAL and word[0] not in _NOT_INSIDE
@@ -256,7 +264,8 @@ class _Unknown:
         owners = {
             self._owner[number].first for number in range(first, end) if number in self._owner
         }
-        if all(len(words[n][0]) == 1 for n in loose) and (owners or len(loose) == 1):
+        lengths = [len(self._reading.surface(number, number + 1)) for number in loose]
+        if lengths == [1] * len(loose) and (owners or len(loose) == 1):
             return  # "point A", "Mikonkatu B"
         if owners:
             self._judge_mixed(first, end, loose, owners)
@@ -304,7 +313,9 @@ class _Unknown:
 
     def _judge_single(self, first: int, end: int, number: int) -> None:
         reading, word = self._reading, self._reading.words[number]
-        if number in reading.begins:  # and no ordinary word, or it would be no suspect
+        if self._is_ordinal(first) and word[0] in self._types["road"]:
+            self._add(first, end, doubtful=False)  # "16th Street"
+        elif number in reading.begins:  # and no ordinary word, or it would be no suspect
             surface = reading.surface(number, number + 1)
             alone = end - first > 1 or _stands_alone(reading, end) or not surface.isascii()
             self._add(first, end, doubtful=not alone)

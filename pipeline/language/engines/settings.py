@@ -106,6 +106,13 @@ class TemplateSettings(
     """The surface realiser: no model, sentences from phrase banks, always labelled as such."""
 
 
+class RulesSettings(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="rules"):
+    """No model: the stated rules of quality control, always labelled `rules`.
+
+    Only its own stages offer it (pipeline/quality/); no engine of this folder answers for it.
+    """
+
+
 class RecordedSettings(
     Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="recorded"
 ):
