@@ -29,24 +29,29 @@ def with_outcomes(
     Returns:
         The trips, the parts that are not there, and notes.
     """
-    versions, absent, notes = (before, after), [], []
-    checked, why = _artifacts(versions, city, ("checked", "check_rejected"))
-    if why:
-        absent.append(Absent(CHECK, why))
-    else:
-        trips = _joined(trips, checked, lambda paths: read_checks(paths[0], paths[1]))
-    judged, why = _artifacts(versions, city, ("judged",))
-    if why:
-        absent.append(Absent(JUDGE, why))
-    else:
-        trips = _joined(trips, judged, lambda paths: read_scores(paths[0]))
-        old, new = (judges(paths[0]) for paths in judged)
-        if old != new:
-            notes.append(
-                f"the judges differ ({', '.join(old)}; {', '.join(new)}): a difference of scores"
-                " may be theirs"
-            )
+    absent: list[Absent] = []
+    notes: list[str] = []
+    for part, names, read in (
+        (CHECK, ("checked", "check_rejected"), lambda paths: read_checks(paths[0], paths[1])),
+        (JUDGE, ("judged",), lambda paths: read_scores(paths[0])),
+    ):
+        paths, why = _artifacts((before, after), city, names)
+        try:
+            trips = trips if why else _joined(trips, paths, read)
+            notes += _other_judges(paths) if part == JUDGE and not why else []
+        except pl.exceptions.PolarsError as fault:  # of another time, with other columns
+            why = f"not in the form of today: {str(fault).splitlines()[0]}"
+        if why:
+            absent.append(Absent(part, why))
     return _with_unknown(trips), absent, notes
+
+
+def _other_judges(paths: Sequence[Sequence[Path]]) -> list[str]:
+    old, new = (judges(side[0]) for side in paths)
+    if old == new:
+        return []
+    who = f"{', '.join(old)}; {', '.join(new)}"
+    return [f"the judges differ ({who}): a difference of scores may be theirs"]
 
 
 def _artifacts(

@@ -1,6 +1,6 @@
 """The texts of two versions, trip by trip: the same, changed, or on one side only.
 
-    before, after = read_texts([(folder_before, folder_after)])
+    before, after = read_texts(folder_before, folder_after)
     pairs = paired_rows(before, after)
     ->  trip_id, instruction_literal, instruction_literal_after, ..., same_trip, same_draws
 

@@ -1,6 +1,7 @@
 """An audit of two revisions says what was changed between them, and nothing else."""
 
 import msgspec
+import polars as pl
 import pytest
 
 from pipeline.audit.audit import audit
@@ -8,7 +9,7 @@ from pipeline.audit.report import Reason
 from pipeline.errors import SourceError
 from pipeline.schemas import check_record
 from tests.audit.conftest import NASTY, NONE, SENTENCE, TRIPS
-from tests.audit.project import CODE, told
+from tests.audit.project import CODE, judged, told
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +175,23 @@ def test_a_part_that_is_not_there_is_named_and_never_zero(project):
     (city,) = audit(project.root, folder, folder, options=NONE._replace(cities=["helsinki"])).cities
     assert {one.part for one in city.absent} >= {"quality control"}
     assert not [one for one in city.measures if one.family in {"check", "grounding"}]
+
+
+def test_scores_of_another_judge_are_noted_and_of_another_form_not_available(project, tmp_path):
+    made = project.copied(tmp_path / "project")
+    options = NONE._replace(cities=["helsinki"])
+    made.put("helsinki", "judged", [judged(one, 2, revision="2") for one in TRIPS[:3]])
+    (city,) = audit(made.root, "v1", "workspace", options=options).cities
+    assert measure(city, "judge", "score").difference == -2.0
+    assert city.worse_trips == 3
+    (note,) = [one for one in city.notes if "judges differ" in one]
+    assert note.startswith("the judges differ (rules 1 (rules, prompt none); rules 2 (rules,")
+    file = made.path("helsinki", "judged") / "part-00000.parquet"
+    pl.DataFrame({"trip_id": TRIPS[:3], "stars": [1, 2, 3]}).write_parquet(file)
+    (city,) = audit(made.root, "v1", "workspace", options=options).cities
+    (why,) = [one.why for one in city.absent if one.part == "scores of the judge"]
+    assert why.startswith("not in the form of today: ")
+    assert not [one for one in city.measures if one.family == "judge"]
 
 
 # ---- as a record -------------------------------------------------------------------------------
