@@ -144,6 +144,24 @@ PLOTS: dict[str, dict[str, Any]] = {
         "title": "Trips by persona (Figure 11)",
         "template": "shares",
     },
+    "judge_scores_plot": {
+        "x": "share",
+        "y": "criterion",
+        "title": "Scores of the judge, by criterion (Table 12)",
+        "template": "scores",
+    },
+    "ratings_plot": {
+        "x": "share",
+        "y": "criterion",
+        "title": "Scores of models and people on the same trips (Table 13)",
+        "template": "scores",
+    },
+    "agreement_plot": {
+        "x": "share",
+        "y": "criterion",
+        "title": "Scores that differ by at most 1, beside chance (Table 14)",
+        "template": "shares",
+    },
     "words_plot": {
         "x": "words",
         "y": "texts",

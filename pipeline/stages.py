@@ -4,7 +4,8 @@
       pull_osm -> roads ┐
       pull_context ─────┴> cells ┐
       simulate -> ingest -> match ┴> compress ┬> report
-                         (truth) -> assess ┘  └> plan_intents -> annotate -> check
+                         (truth) -> assess ┘  └> plan_intents -> annotate -> check ┐
+                                  agree <- rejudge <- select <- judge <────────────┘
 
 DVC (`dvc.yaml`), the command line, the README table and the tests are all held to this table.
 A stage is a function `run(io, *, <sections>)`: its keyword arguments are exactly the sections of
@@ -193,6 +194,46 @@ STAGES: tuple[Stage, ...] = (
         ),
         rejects=True,
         asks=True,
+    ),
+    # ---- how good they are ----------------------------------------------------------------------
+    Stage(
+        "judge",
+        "pipeline.quality.judge:run",
+        "Score the texts of every checked trip by ten criteria, 1 to 5.",
+        reads=("checked",),
+        writes=("judged", "judge_responses", "judge_metrics", "judge_scores_plot"),
+        params=("seed", "families", "judge"),
+        files=("pipeline/quality/judge_rules.yaml", "prompts/judge", "prompts/vocabulary.yaml"),
+        asks=True,
+    ),
+    Stage(
+        "select",
+        "pipeline.quality.select:run",
+        "Take the best trips of the city, and draw those that others look at again.",
+        reads=("checked", "judged"),
+        writes=("selected", "sampled", "selection_metrics"),
+        params=("seed", "select"),
+        rejects=True,
+    ),
+    Stage(
+        "rejudge",
+        "pipeline.quality.rejudge:run",
+        "Have the drawn trips scored by other judges as well.",
+        reads=("checked", "sampled"),
+        writes=("rejudged", "rejudge_responses", "rejudge_metrics"),
+        params=("seed", "families", "judge", "rejudge"),
+        files=("pipeline/quality/judge_rules.yaml", "prompts/judge", "prompts/vocabulary.yaml"),
+        asks=True,
+    ),
+    Stage(
+        "agree",
+        "pipeline.quality.agree:run",
+        "Measure how far models and people agree, with chance beside.",
+        reads=("checked", "judged", "sampled", "rejudged", "reviews"),
+        writes=("ratings", "agreement", "agreement_plot", "ratings_plot"),
+        params=("seed", "agree"),
+        files=("prompts/judge/rubric.yaml",),
+        rejects=True,
     ),
     # ---- how well it went -----------------------------------------------------------------------
     Stage(
