@@ -22,6 +22,7 @@ from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
 from pipeline.quality import qc_parser
 from pipeline.review import parser as review_parser
+from pipeline.stride import parser as stride_parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,14 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
         _add_run, _add_stages, _add_dvc, _add_check, _add_show, _add_validate, _add_match,
-        _add_loss,
-        _add_ledger,
-        _add_plan,
-        _add_seed,
-        _add_review,
-        _add_audit,
-        _add_diff,
-        _add_qc,
+        _add_loss, _add_ledger, _add_plan, _add_seed, _add_review, _add_audit, _add_stride,
+        _add_diff, _add_qc,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -440,6 +435,10 @@ def _add_qc(commands: "_Commands[argparse.ArgumentParser]") -> None:
     about = "hold any sentence against a trip, as quality control does"
     parser = commands.add_parser("qc-text", help=about, description=qc_parser.DESCRIPTION)
     qc_parser.add_arguments(parser)
+
+
+def _add_stride(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    stride_parser.add_actions(commands.add_parser("stride", help=stride_parser.HELP))
 
 
 if __name__ == "__main__":

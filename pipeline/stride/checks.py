@@ -14,7 +14,7 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
@@ -26,6 +26,7 @@ from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.registry import MEASURES, Measure, found_name, taken_params
 from pipeline.stride.measures.undefined import UndefinedError
 from pipeline.stride.sources import Mode
+from pipeline.stride.traps import Trap
 
 DECIMALS = 4
 # Field -> why its values cannot be trusted; `positions` is read by every measure.
@@ -111,6 +112,11 @@ class _Judged(NamedTuple):
 def registry_of(mode: Mode) -> dict[str, Measure]:
     """Return the measures a benchmark may bind; the corrected ones are none of the published."""
     return MEASURES if mode == "reference" else {**MEASURES, **CORRECTED}
+
+
+def spoilt_by(traps: Sequence[Trap]) -> Spoilt:
+    """Return why fields cannot be trusted: for each the first trap that spoils it."""
+    return {field: trap.text for trap in reversed(traps) for field in trap.spoils}
 
 
 def check(measurement: Measurement, clip: Clip, *, mode: Mode, spoilt: Spoilt) -> Check:

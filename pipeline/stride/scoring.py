@@ -15,7 +15,15 @@ from pipeline.errors import SourceError
 from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Benchmark, Question, Scenario, folded
 from pipeline.stride.bounds_reference import LostError
-from pipeline.stride.checks import DECIMALS, FACTORS, Cause, Check, check, failed_check
+from pipeline.stride.checks import (
+    DECIMALS,
+    FACTORS,
+    Cause,
+    Check,
+    check,
+    failed_check,
+    spoilt_by,
+)
 from pipeline.stride.importers.states import StatesRead
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.sources import Mode, Source
@@ -130,9 +138,7 @@ def score_scenario(
     fault = crowd_fault(walk) if mode == "strict" else None
     if fault:
         return _seen(_without(scenario, "no_crowd", fault, mode=mode), walk, traps)
-    spoilt: dict[str, str] = {}
-    for trap in reversed(traps):
-        spoilt.update(dict.fromkeys(trap.spoils, trap.text))
+    spoilt = spoilt_by(traps)
     clip = Clip(walk, obstacles=obstacles)
     try:
         questions = tuple(

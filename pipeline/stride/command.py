@@ -1,0 +1,259 @@
+"""What the actions of `stride` do: read files, measure or score, write files, print a summary.
+
+python -m pipeline stride score ...  ->  report.json, and on the screen
+    mean_scene_score 0.459 (95 %: 0.392-0.524), 31 of 61 scenarios scored
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import SourceError
+from pipeline.progress import progress_bar
+from pipeline.stride.arrays import Floats
+from pipeline.stride.benchmark import Scenario, folded, read_benchmark
+from pipeline.stride.checks import registry_of
+from pipeline.stride.importers.formats import FORMATS, ImportOptions, read_recording
+from pipeline.stride.importers.states import (
+    BESIDES,
+    KEY,
+    StatesFile,
+    read_obstacles,
+    write_states,
+)
+from pipeline.stride.measured import measured
+from pipeline.stride.report import Scored, read_report, report_of, write_report, write_text
+from pipeline.stride.report_page import PageParts, write_page
+from pipeline.stride.scoring import score_benchmark
+from pipeline.stride.sources import Mode, Settings, check_settings, open_source, read_file
+from pipeline.stride.tables import (
+    CHECK_COLUMNS,
+    check_rows,
+    comparison,
+    csv_text,
+    table_lines,
+)
+from pipeline.stride.trajectories import resampled
+from pipeline.stride.traps import traps_of
+
+_SHOWN_WARNINGS = 5
+
+
+def measure(arguments: argparse.Namespace) -> int:
+    """Print all measures of one array."""
+    settings = _settings(arguments)
+    check_settings(settings)
+    with StatesFile(arguments.states) as file:
+        key = arguments.key or _only_key(file)
+        read = read_file(file, key, settings=settings)
+        shape = list(file.array(key).shape)
+    records = measured(
+        read,
+        mode=settings.mode,
+        asked=_asked(arguments.param, settings.mode),
+        obstacles=read_obstacles(arguments.map) if arguments.map else None,
+    )
+    if arguments.json:
+        document = {
+            "states": str(arguments.states), "key": key, "mode": settings.mode, "shape": shape,
+            "dt_s": read.walk.dt_s, "agents": read.walk.ever_present,
+            "warnings": [trap.text for trap in read.traps], "measures": records,
+        }  # fmt: skip
+        print(json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False))
+        return 0
+    for record in records:
+        value = record["error"] if record["value"] is None else f"{record['value']:.6g}"
+        unit = "" if record["value"] is None or record["unit"] == "1" else f" {record['unit']}"
+        print(f"{record['axis']} {record['function']:<32} {value}{unit}")
+    _print_warnings([trap.text for trap in read.traps])
+    return 0
+
+
+def score(arguments: argparse.Namespace) -> int:
+    """Score a generator and write its report."""
+    settings = _settings(arguments)
+    benchmark = read_benchmark(arguments.benchmark)
+    with open_source(arguments.states, settings=settings) as source:
+        one_by_one = score_benchmark(
+            benchmark, source, mode=settings.mode, walls=_walls_of(arguments.maps)
+        )
+        total = len(benchmark.scenarios)
+        scores = list(progress_bar(one_by_one, total=total, unit="scenario", desc="stride score"))
+        name = arguments.generator or arguments.states.resolve().stem
+        report = report_of(
+            Scored(name, arguments.benchmark, benchmark, settings, source.ids, scores)
+        )
+    write_report(report, arguments.out)
+    if arguments.csv:
+        write_text(csv_text(check_rows(report), CHECK_COLUMNS), arguments.csv)
+    for line in summary_lines(report):
+        print(line)
+    return 0
+
+
+def summary_lines(report: dict[str, Any]) -> list[str]:
+    """Return a report in a few lines."""
+    own, coverage, counts = report["score"], report["coverage"], report["counts"]
+    mean = "none" if own["mean"] is None else f"{own['mean']:.4f}"
+    interval = "" if own["low"] is None else f" (95 %: {own['low']:.3f}-{own['high']:.3f})"
+    left_out = {name: len(ids) for name, ids in coverage.items() if isinstance(ids, list) and ids}
+    scored = f"{coverage['scored']} of {coverage['scenarios']} scenarios scored"
+    checks = ", ".join(
+        f"{counts[key]} {words}"
+        for key, words in (("passed", "passed"), ("failed", "failed"), ("uncounted", "not counted"))
+    )
+    lines = [
+        f"{report['mode']}: mean_scene_score {mean}{interval}, {scored}",
+        f"checks: {checks}",
+    ]
+    for title, found in (
+        ("scenarios apart", left_out), ("causes", counts["causes"]), ("warnings", counts["traps"]),
+    ):  # fmt: skip
+        if found:
+            lines.append(f"{title}: {', '.join(f'{name} {n}' for name, n in found.items())}")
+    return lines
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Print reports side by side."""
+    rows = comparison([read_report(path) for path in arguments.reports])
+    if arguments.csv:
+        write_text(csv_text(rows, list(rows[0])), arguments.csv)
+    if arguments.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(table_lines(rows)))
+    return 0
+
+
+def page(arguments: argparse.Namespace) -> int:
+    """Write the page of one scenario."""
+    reports = [read_report(path) for path in arguments.reports]
+    wanted = folded(arguments.scenario)
+    found = [one for one in reports[0]["scenarios"] if folded(one["id"]) == wanted]
+    if not found:
+        raise SourceError(
+            f"{arguments.reports[0]}: expected the scenario {arguments.scenario!r}, found no such;"
+            " name one of the report"
+        )
+    settings = Settings(**reports[0]["settings"])
+    with open_source(arguments.states, settings=settings) as source:
+        if wanted not in source.ids:
+            raise SourceError(
+                f"{arguments.states}: expected the scenario {arguments.scenario!r}, found none"
+            )
+        walk = source.read(wanted).walk
+    obstacles = read_obstacles(arguments.map) if arguments.map else None
+    rows = comparison(reports) if len(reports) > 1 else []
+    write_page(PageParts(reports[0], found[0], walk, obstacles, rows), arguments.out)
+    print(f"wrote {arguments.out}")
+    return 0
+
+
+def bring(arguments: argparse.Namespace) -> int:
+    """Write a recording as states."""
+    if arguments.format not in FORMATS:
+        raise SourceError(
+            f"FORMAT: expected one of {', '.join(FORMATS)}, found {arguments.format!r}"
+        )
+    options = ImportOptions(
+        radius_m=arguments.radius,
+        fps=arguments.fps,
+        unit=arguments.unit,
+        homography=arguments.homography,
+        pixel_order=arguments.pixel_order,
+        columns=_pairs(arguments.columns or "", "--columns"),
+    )
+    read = read_recording(arguments.source, arguments.format, options=options)
+    walk = read.walk
+    if arguments.resample is not None:
+        walk = resampled(walk, dt_s=arguments.resample)
+    write_states(walk, arguments.out)
+    print(
+        f"{walk.frames} frames of {walk.dt_s:g} s, {walk.agents} agents,"
+        f" {walk.frame_of_reference or 'metres'}: {arguments.out}"
+    )
+    _print_warnings([*read.notes, *(trap.text for trap in traps_of(walk))])
+    return 0
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        mode=arguments.mode,
+        dt_s=arguments.dt,
+        absent=arguments.absent,
+        velocity=arguments.velocity,
+        resample_dt_s=arguments.resample,
+    )
+
+
+def _only_key(file: StatesFile) -> str:
+    keys = [key for key in file.keys if key not in BESIDES]
+    if KEY in keys:
+        return KEY
+    if len(keys) != 1:
+        raise SourceError(
+            f"{file.path}: expected one array or one named {KEY!r}, found {len(keys)}:"
+            f" {', '.join(keys[:10])}; choose one with --key"
+        )
+    return keys[0]
+
+
+def _asked(texts: list[str], mode: Mode) -> dict[str, dict[str, object]]:
+    """Read FUNCTION.NAME=VALUE texts."""
+    registry = registry_of(mode)
+    asked: dict[str, dict[str, object]] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        function, _, parameter = name.partition(".")
+        if function not in registry or parameter not in registry[function].parameters:
+            raise SourceError(
+                f"--param: expected FUNCTION.NAME=VALUE of a measure, found {text!r}; see `stride"
+                " measure --json` for their names"
+            )
+        try:
+            asked.setdefault(function, {})[parameter] = json.loads(value)
+        except ValueError as fault:
+            raise SourceError(f"--param: expected a number, found {value!r}") from fault
+    return asked
+
+
+def _pairs(text: str, option: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part]
+    if not all(name and sign and value for name, sign, value in pairs):
+        raise SourceError(f"{option}: expected NAME=COLUMN pairs parted by commas, found {text!r}")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _walls_of(folder: Path | None) -> Callable[[Scenario], Floats | None]:
+    """Return where the walls of a scenario's map come from."""
+    if folder is None:
+        return lambda _: None
+    files = {folded(one.parent.name): one for one in sorted(folder.glob("*/map.npz"))}
+    kept: dict[str, Floats] = {}
+
+    def walls(scenario: Scenario) -> Floats | None:
+        name = folded(scenario.map_name)
+        if name in files and name not in kept:
+            kept[name] = read_obstacles(files[name])
+        return kept.get(name)
+
+    return walls
+
+
+def _print_warnings(texts: list[str]) -> None:
+    for text in texts[:_SHOWN_WARNINGS]:
+        print(f"note: {text}")
+    if len(texts) > _SHOWN_WARNINGS:
+        print(f"note: and {len(texts) - _SHOWN_WARNINGS} more")
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "measure": measure,
+    "score": score,
+    "compare": compare,
+    "page": page,
+    "bring": bring,
+}

@@ -1,0 +1,46 @@
+"""JuPedSim: an sqlite file with the tables `trajectory_data` and `metadata`.
+
+read_jupedsim(Path("run.sqlite"), radius_m=0.2).walk.dt_s  ->  0.1: its metadata say fps 10
+"""
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.errors import SourceError
+from pipeline.stride.importers.rows import Clock, Imported, Rows, trajectory_of_rows
+
+_POINTS = "SELECT frame, id, pos_x, pos_y FROM trajectory_data ORDER BY frame, id"
+_FPS = "SELECT value FROM metadata WHERE key = 'fps'"
+
+
+def read_jupedsim(path: Path, *, radius_m: float) -> Imported:
+    """Read a simulation.
+
+    Args:
+        path: The file; metres.
+        radius_m: Radius of everybody.
+
+    Raises:
+        SourceError: It is not of this format.
+    """
+    if not path.is_file():
+        raise SourceError(f"{path}: expected a JuPedSim file, found no such file")
+    try:
+        # Read-only: sqlite would make a file that is not there, and a journal beside one that is.
+        base = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            points = base.execute(_POINTS).fetchall()
+            told = base.execute(_FPS).fetchone()
+        finally:
+            base.close()
+        frame, agent, x, y = np.array(points, dtype=np.float64).reshape(-1, 4).T
+        fps = float(told[0]) if told else None
+    except (sqlite3.Error, ValueError, TypeError) as fault:
+        raise SourceError(
+            f"{path}: expected JuPedSim's tables trajectory_data and metadata, found {fault}"
+        ) from fault
+    rows = Rows(frame.astype(np.int64), agent.astype(np.int64), x, y)
+    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
+    return read._replace(walk=read.walk._replace(frame_of_reference="JuPedSim plan, metres"))

@@ -1,0 +1,73 @@
+"""TrajNet++: one JSON object a line, scenes and track points.
+
+    {"scene": {"id": 0, "p": 1, "s": 10, "e": 210, "fps": 2.5, "tag": 1}}
+    {"track": {"f": 10, "p": 1, "x": 3.2, "y": -0.4}}
+
+The whole file becomes one trajectory. `fps` counts steps of the frame numbers, whatever their size
+(10, 20, ... at 2.5 fps are 0.4 s apart). Of several predictions only the first is read.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.errors import SourceError
+from pipeline.stride.importers.rows import Clock, Imported, Rows, text_of, trajectory_of_rows
+
+
+def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Imported:
+    """Read an .ndjson file.
+
+    Args:
+        path: The file; metres.
+        fps: Steps a second; None = what its scenes say.
+        radius_m: Radius of everybody.
+
+    Raises:
+        SourceError: A line is none of the two, or no scene says fps.
+    """
+    points: list[tuple[int, int, float, float]] = []
+    for number, line in enumerate(text_of(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        record = _record(line, f"{path} line {number}")
+        if "scene" in record and fps is None:
+            fps = _number(record["scene"], "fps", f"{path} line {number}")
+        if "track" in record and not record["track"].get("prediction_number"):
+            points.append(_point(record["track"], f"{path} line {number}"))
+    if fps is None or not 0 < fps < math.inf:
+        raise SourceError(f"{path}: expected a scene with fps above 0, found {fps}; give --fps")
+    frame, agent, x, y = np.array(points, dtype=np.float64).reshape(-1, 4).T
+    rows = Rows(frame.astype(np.int64), agent.astype(np.int64), x, y)
+    read = trajectory_of_rows(rows, clock=Clock(step_s=1 / fps), radius_m=radius_m, where=str(path))
+    return read._replace(walk=read.walk._replace(frame_of_reference="TrajNet++ world, metres"))
+
+
+def _record(line: str, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError as fault:
+        raise SourceError(f"{where}: expected JSON, found {fault}") from fault
+    parts = list(record.values()) if isinstance(record, dict) else [None]
+    if not all(isinstance(part, dict) for part in parts):
+        raise SourceError(f"{where}: expected a scene or a track, found {line[:60]}")
+    return dict(record)
+
+
+def _point(track: dict[str, Any], where: str) -> tuple[int, int, float, float]:
+    return (
+        int(_number(track, "f", where)),
+        int(_number(track, "p", where)),
+        _number(track, "x", where) if track.get("x") is not None else math.nan,
+        _number(track, "y", where) if track.get("y") is not None else math.nan,
+    )
+
+
+def _number(record: dict[str, Any], key: str, where: str) -> float:
+    value = record.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SourceError(f"{where}: {key}: expected a number, found {value!r}")
+    return float(value)
