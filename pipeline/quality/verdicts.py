@@ -14,8 +14,8 @@ from pipeline.schemas import arrow_schema
 
 # The judge that is no model; engine and model of its verdicts.
 RULES = "rules"
-# Trips in memory as records at a time.
-_TRIPS_AT_A_TIME = 512
+# Trips in memory as records at a time; more are slower, as Python looks through all that live.
+_TRIPS_AT_A_TIME = 64
 
 
 def trips_in(frame: pl.DataFrame) -> Iterator[CheckedTrip]:
