@@ -24,7 +24,7 @@ _LETTERS = str.maketrans(
 _ACCENTS = "\u0300-\u036f"
 # Scripts written without blanks: each letter is a word, and a name may begin anywhere.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_GAP = re.compile(rf"([^\w{_ACCENTS}]+)")
+_GAP = re.compile(rf"((?:[^\w{_ACCENTS}]|_)+)")
 _BESIDE_UNSPACED = re.compile(
     rf"(?<=[{_UNSPACED}])(?=[\w{_ACCENTS}])|(?<=[\w{_ACCENTS}])(?=[{_UNSPACED}])"
 )

@@ -82,7 +82,12 @@ class Inspected(NamedTuple):
 
 
 class Inspector:
-    """Inspects the texts of one city's trips."""
+    """Inspects the texts of one city's trips.
+
+    Attributes:
+        names: The city's names.
+        lexicon: Every word met so far.
+    """
 
     def __init__(self, names: Gazetteer, policies: Policies) -> None:
         """Read the tables and prepare the city.
@@ -96,7 +101,7 @@ class Inspector:
         """
         tables, words = word_tables(), vocabulary()
         nouns = NounClaims(read_nouns(TABLES / "nouns.yaml", words), tables, words)
-        self._policies = policies
+        self.names, self._policies = names, policies
         self._terms = Terminology(read_terms(TABLES / "terms.yaml"), tables)
         self._claims = ClaimChecker(nouns)
         self._grounder = Grounder(names, tables)
@@ -211,25 +216,32 @@ class _Mending:
         self.findings: list[Finding] = []
 
     def run(self, policies: Policies) -> None:
-        """Apply the rules in order; labels that stay are no names."""
-        for rule, find, mender in self._inspector.menders():
-            action = policies.action(rule)
+        """Mend what may be mended until nothing changes, then tell what is left."""
+        menders = self._inspector.menders()
+        taken_back: set[Rule] = set()
+        for _ in range(_MOST_ROUNDS):
+            before = self.reading.text
+            for rule, find, mender in menders:
+                if mender is None or policies.action(rule) != "repair" or rule in taken_back:
+                    continue
+                hits = self._hits(find)
+                if hits and not self._repair(rule, hits, mender):
+                    taken_back.add(rule)
+                    self._tell_unsafe(rule, hits[0], policies)
+            if self.reading.text == before:
+                break
+        for rule, find, _ in menders:
             hits = self._hits(find)
-            if hits and mender is not None and action == "repair":
-                self._repair(rule, hits, find, mender, policies)
-            else:
-                self.findings += [self._inspector.finding(self._field, hit) for hit in hits]
-            if hits and rule is Rule.LABEL and action != "repair":
+            self.findings += [self._inspector.finding(self._field, hit) for hit in hits]
+            if hits and rule is Rule.LABEL:
                 self._forget_names([(hit.start, hit.end) for hit in hits])
 
     def _hits(self, find: _Finder) -> list[Hit]:
         return find(self.reading.text, self.reading, spans_of(self.grounded.mentions))
 
-    def _repair(
-        self, rule: Rule, hits: list[Hit], find: _Finder, mender: _Mender, policies: Policies
-    ) -> None:
-        before = self.reading.text
-        kept = self.reading, self.grounded
+    def _repair(self, rule: Rule, hits: list[Hit], mender: _Mender) -> bool:
+        """Apply a rule as often as it changes something; tell whether all names are as before."""
+        before, kept = self.reading.text, (self.reading, self.grounded)
         for _ in range(_MOST_ROUNDS):
             mended = mender(self.reading.text, spans_of(self.grounded.mentions))
             if mended == self.reading.text:
@@ -237,24 +249,32 @@ class _Mending:
             self.reading, self.grounded = self._inspector.ground(
                 mended, self._field, self._evidence
             )
-        if not self.reading.text or _names(self.grounded) != _names(kept[1]):
+        after, stage = self.reading.text, STAGE_OF[rule]
+        if not after or _names(self.grounded) != _names(kept[1]):
             self.reading, self.grounded = kept
-            detail = f"{rule.value}: mending it would change a name or leave nothing"
-            action = policies.action(Rule.UNSAFE_REPAIR)
-            self.findings.append(
-                Finding(self._field, STAGE_OF[rule], Rule.UNSAFE_REPAIR.value,
-                        hits[0].start, hits[0].end, detail, action)
-            )  # fmt: skip
-            return
-        left = self._hits(find)
-        self.findings += [self._inspector.finding(self._field, hit) for hit in left]
-        if self.reading.text != before:
-            stage = STAGE_OF[rule]
-            self.repairs.append(Repair(self._field, stage, rule.value, before, self.reading.text))
+            return False
+        if after != before:
+            self.repairs.append(Repair(self._field, stage, rule.value, before, after))
             self.findings += [
                 Finding(self._field, stage, rule.value, hit.start, hit.end, hit.detail, "repair")
                 for hit in hits
             ]
+        return True
+
+    def _tell_unsafe(self, rule: Rule, hit: Hit, policies: Policies) -> None:
+        unsafe = Rule.UNSAFE_REPAIR
+        detail = f"{rule.value}: mending it would change a name or leave nothing"
+        self.findings.append(
+            Finding(
+                self._field,
+                STAGE_OF[rule],
+                unsafe.value,
+                hit.start,
+                hit.end,
+                detail,
+                policies.action(unsafe),
+            )
+        )
 
     def _forget_names(self, labels: list[Span]) -> None:
         """Leave out unknown names that are labels: they are refused or flagged as such."""

@@ -34,9 +34,7 @@ from pipeline.quality.tables import WordTables
 
 How = Literal["exact", "short", "glossed", "unknown", "doubtful"]
 # What follows a lone word at the start of a sentence if it is a name ("Zanzibar, please.").
-_AFTER_A_NAME = word_set(
-    "please pls now first then via by asap quickly fast in near on and or to thanks is it"
-)
+_AFTER_A_NAME = word_set("please pls now first then via asap quickly fast thanks")
 # Joiners that English also uses between two names.
 _NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
 _DETERMINERS = word_set("the a an my your our his her their this that some any every no")

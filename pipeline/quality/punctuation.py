@@ -10,15 +10,33 @@ refused. Each rule mends one thing, in the order of `PUNCTUATION_RULES`. Paper: 
 import re
 from collections.abc import Callable, Sequence
 
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import DIGIT, Reading
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free
 
 # Gaps between words that no rule on marks or labels minds; nearly all texts have no other.
 _CLEAN = frozenset(
-    {"", " ", ", ", ". ", ".", "'", "-", ": ", "! ", "? ", "!", "?", "...", "... ", " > ", " + ",
-     " & ", "&", ":", "+", "%", "% ", ".'", "'.", " @ "}
-)  # fmt: skip
+    {
+        "",
+        " ",
+        ", ",
+        ". ",
+        ".",
+        "'",
+        "-",
+        ": ",
+        "! ",
+        "? ",
+        "... ",
+        " > ",
+        " + ",
+        " & ",
+        "&",
+        "+",
+        "% ",
+    }
+)
+_CLEAN_END = frozenset({"", ".", "!", "?", "..."})
 _PATTERNS: dict[Rule, re.Pattern[str]] = {
     Rule.DASH: re.compile(r"\s*[\u2012-\u2015]\s*|\s+-{1,2}(?=\s)\s*|(?<=\w)--+(?=\w)|--+"),
     Rule.SEMICOLON: re.compile(r"\s*[;\uff1b\u037e]\s*"),
@@ -42,6 +60,7 @@ _PATTERNS: dict[Rule, re.Pattern[str]] = {
 # No released text may hold these, within names or without.
 _NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e")
 _ELLIPSIS = re.compile(r"\.{3,}")
+_OPENED = re.compile(r"(?<!\w)'\w[^']*$")
 _PAIRS = {")": "(", "]": "["}
 PUNCTUATION_RULES = (
     Rule.DASH,
@@ -54,8 +73,16 @@ PUNCTUATION_RULES = (
 
 
 def may_be_at_fault(reading: Reading) -> bool:
-    """Tell quickly whether any rule of punctuation could find something in a text."""
-    return not _CLEAN.issuperset(reading.gaps) or "_" in reading.text
+    """Tell quickly whether any rule on marks or labels could find something in a text."""
+    *inner, last = reading.gaps
+    if last not in _CLEAN_END or not _CLEAN.issuperset(inner) or inner[:1] not in ([], [""]):
+        return True
+    if "." not in inner:
+        return False
+    # "1.5 km" is sound, "We go.Then stop" is not.
+    return any(
+        gap == "." and not reading.words[number][1] & DIGIT for number, gap in enumerate(inner)
+    )
 
 
 def faults(rule: Rule, text: str, names: Sequence[Span]) -> list[Hit]:
@@ -78,13 +105,9 @@ def _minds(rule: Rule, match: re.Match[str]) -> bool:
         return not _ELLIPSIS.fullmatch(match.group())
     if rule is Rule.DASH:
         return bool(match.group().strip())
-    if rule is Rule.QUOTES and match.group() == "'":
-        # "the drivers' way" and "goin'" end in an apostrophe that quotes nothing.
-        return (
-            match.string[: match.start()].count("'") % 2 == 1
-            or match.start() == 0
-            or not (match.string[match.start() - 1].isalnum())
-        )
+    if rule is Rule.QUOTES and match.group() == "'" and match.string[match.end() - 2].isalnum():
+        # "the drivers' way" and "goin'" end in an apostrophe that closes nothing.
+        return bool(_OPENED.search(match.string, 0, match.start()))
     return True
 
 

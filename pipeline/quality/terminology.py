@@ -90,13 +90,13 @@ class Terminology:
 
     def labels(self, text: str, names: Sequence[Span]) -> list[Hit]:
         """Return the labels in a text, outside its names."""
-        hits = [
-            Hit(Rule.LABEL, *match.span(), f"{match.group()!r} is a label of the data")
-            for pattern in (self._label, self._heading)
-            for match in pattern.finditer(text)
-            if is_free(match.span(), names)
+        found = [match.span() for match in self._label.finditer(text)]
+        found += [match.span("heading") for match in self._heading.finditer(text)]
+        return [
+            Hit(Rule.LABEL, *span, f"{text[span[0] : span[1]]!r} is a label of the data")
+            for span in sorted(found)
+            if is_free(span, names)
         ]
-        return sorted(hits, key=lambda hit: hit.start)
 
     def mend_labels(self, text: str, names: Sequence[Span]) -> str:
         """Put plain words in the place of labels, outside names; the same text where none are."""
@@ -105,6 +105,8 @@ class Terminology:
             if not is_free(match.span("heading"), names):
                 return match.group()
             said = _joined(match["list"].strip(), self._headings[match["heading"]])
+            if match.start() == 0:
+                said = said[:1].upper() + said[1:]
             return f"{said}, " if match["bar"] and match.end() < len(text) else said
 
         def labelled(match: re.Match[str]) -> str:

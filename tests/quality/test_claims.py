@@ -1,0 +1,247 @@
+"""Directions, times, lengths and things are held against the phases, with room for rounding."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import ParameterError
+from pipeline.language.vocabulary import vocabulary
+from pipeline.quality.claims_nouns import read_nouns
+from pipeline.quality.evidence import clock_of
+from tests.language.trips import phased_trip, planned_trip, step
+from tests.quality.small_town import CAPTION, LITERAL, QUERY, porto, town_of
+
+# Tuesday, Jun 17, 2014 at 4:11 AM, 10 min, 2 km; north, north, east, east, south.
+PORTO = porto()
+
+
+def verdict(text: str, field: str = LITERAL) -> list[str]:
+    """Return the verdicts on what a text states, in order."""
+    return list(PORTO.claims(text, field).values())
+
+
+# ---- the clock -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At 4:11 AM.", "Around 4 AM.", "About 4:10 a.m.", "At 4:15 am.", "By 4:25 AM.", "After 4 AM.",
+        "Before 5 AM.", "At 04:11.", "At four o'clock.", "Four in the morning.", "Early in the morning.",
+        "On a Tuesday.", "On a weekday.", "Tuesday night.", "Monday night.", "Before dawn.", "At dawn.",
+        "On Jun 17.", "On Tuesday, Jun 17, 2014.", "On 17th June.", "In June 2014.", "Late at night.",
+        "Early Tuesday morning.", "Middle of the night.", "Past midnight.",
+    ],
+)  # fmt: skip
+def test_a_time_that_fits_is_supported(text):
+    assert set(verdict(text)) <= {"supported"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["At 4:11 PM.", "Around 7 AM.", "At 4:40 AM.", "By 4:10 AM.", "After 5 AM.", "Before 4 AM.", "At 16:11.",
+     "Four in the afternoon.", "This afternoon.", "At noon.", "On a Friday.", "On a weekend.", "On Jun 18.",
+     "In July 2014.", "On Tuesday, Jun 17, 2015.", "At midday."],
+)  # fmt: skip
+def test_a_time_that_does_not_fit_is_contradicted(text):
+    assert "contradicted" in verdict(text)
+    assert PORTO.rules(text) == ["wrong_time"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Good afternoon!", "Evening, driver.", "Tomorrow afternoon we meet.", "Not on a Friday.", "A night club.",
+     "May I get out?", "I may march 3 times.", "Every Friday."],
+)  # fmt: skip
+def test_greetings_and_other_days_state_nothing(text):
+    assert not any(one.kind in {"day", "part_of_day", "date"} for one in PORTO.inspect(text).claims)
+
+
+def test_a_trip_without_a_clock_leaves_times_open():
+    trip = planned_trip(phased_trip(step(["Rua A"]), step(["Rua B"]), t_start_s=60.0,
+                                    start_time="Thursday, Jan 1, 1970 at 1:01 AM"))  # fmt: skip
+    assert set(town_of(trip).claims("At 4 AM on a Monday.").values()) == {"unverified"}
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("Tuesday, Jun 17, 2014 at 4:11 AM", (1, 251, 17, 6, 2014)),
+     ("Wednesday, Jan 1, 2014 at 12:00 AM", (2, 0, 1, 1, 2014)),
+     ("Monday, Jul 1, 2013 at 12:59 PM", (0, 779, 1, 7, 2013)), ("at noon", None), ("", None)],
+)  # fmt: skip
+def test_a_start_time_is_read_back(words, found):
+    assert clock_of(words) == found
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1439), st.integers(0, 1439))
+def test_a_rounded_hour_is_within_half_an_hour_of_the_trip_and_no_more(start, said):
+    hour, minute = divmod(start, 60)
+    words = (
+        f"Tuesday, Jun 17, 2014 at {(hour - 1) % 12 + 1}:{minute:02d} {'AM' if hour < 12 else 'PM'}"
+    )
+    trip = planned_trip(
+        phased_trip(step(["Rua A"]), step(["Rua B"]), start_time=words, duration_s=60)
+    )
+    said = said // 60 * 60
+    text = f"Around {(said // 60 - 1) % 12 + 1} {'AM' if said < 720 else 'PM'}."
+    apart = min((start - said) % 1440, (said - start - 1) % 1440)
+    fits = "supported" if apart <= 30 else "contradicted"
+    assert list(town_of(trip).claims(text).values()) == [fits]
+
+
+# ---- lengths -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["About 10 minutes.", "Ten minutes.", "9 min 30 sec.", "A 12-minute drive.", "In under 15 minutes.",
+     "At least 9 minutes.", "No more than ten minutes.", "Ten minutes, tops.", "About 2 kilometres.", "2.2 km.",
+     "2000 metres.", "1.3 miles.", "Just under ten minutes.", "Through five streets.", "Across two districts.",
+     "Nine and a half minutes."],
+)  # fmt: skip
+def test_a_length_that_people_would_round_to_is_supported(text):
+    assert verdict(text) == ["supported"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [("About 5 minutes.", "wrong_duration"), ("Half an hour.", "wrong_duration"), ("90 seconds.", "wrong_duration"),
+     ("In under five minutes.", "wrong_duration"), ("Over an hour and 20 minutes.", "wrong_duration"),
+     ("A quarter of an hour.", "wrong_duration"), ("One hour.", "wrong_duration"),
+     ("About 5 km.", "wrong_distance"), ("900 metres.", "wrong_distance"), ("Less than a mile, 1 mile.", None),
+     ("Through nine streets.", "wrong_count"), ("Across four districts.", "wrong_count")],
+)  # fmt: skip
+def test_a_length_far_off_is_contradicted(text, rule):
+    assert PORTO.rules(text) == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm 20 minutes late.", "My train leaves in 30 minutes.", "Wait 2 minutes.", "We met 20 minutes ago.",
+     "It is 200 metres away.", "Two minutes from the corner."],
+)  # fmt: skip
+def test_lengths_of_something_else_stay_open(text):
+    assert verdict(text) == ["unverified"]
+    assert PORTO.inspect(text).findings == []
+
+
+@pytest.mark.parametrize(
+    "text", ["At 50 km/h.", "Every minute counts.", "In a minute.", "Route 66."]
+)
+def test_speeds_and_turns_of_phrase_state_no_length(text):
+    assert not {"duration", "distance", "count"} & {one.kind for one in PORTO.inspect(text).claims}
+
+
+def test_a_stretch_is_held_against_single_phases():
+    assert verdict("About two and a half minutes on the stretch to Rua Direita.") == ["supported"]
+
+
+# ---- directions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("Head northeast.", LITERAL),
+        ("Northeast all along.", LITERAL),
+        ("Trips that run mostly north-east", QUERY),
+        ("Hdg NE, fast.", LITERAL),
+        ("NE-bound.", LITERAL),
+        ("Head east along Avenida da Boavista.", LITERAL),
+        ("It turns east onto Avenida da Boavista and heads east.", CAPTION),
+        ("It follows Rua de Santa Catarina north.", CAPTION),
+        ("The drive leaves Cedofeita, heading north.", CAPTION),
+        ("A northeasterly course.", LITERAL),
+        ("Northbound at first.", CAPTION),
+    ],
+)
+def test_a_direction_that_is_driven_is_supported(text, field):
+    assert set(verdict(text, field)) == {"supported"}
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("Head southwest.", LITERAL),
+        ("Always west.", LITERAL),
+        ("Head west along Avenida da Boavista.", LITERAL),
+        ("It turns onto Avenida da Boavista and heads west.", CAPTION),
+        ("It follows Rua de Santa Catarina south.", CAPTION),
+        ("The drive leaves Cedofeita, heading south.", CAPTION),
+        ("Westbound trips to Foz", QUERY),
+        ("A southwesterly course.", LITERAL),
+        ("Hdg SW.", LITERAL),
+    ],
+)
+def test_a_direction_that_is_not_driven_is_contradicted(text, field):
+    assert "contradicted" in verdict(text, field)
+    assert PORTO.rules(text, field) == ["wrong_direction"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["On the south side.", "West of here.", "In the west.", "The West End.", "Size S, or W.", "The south-facing one."],
+)  # fmt: skip
+def test_sides_and_letters_state_no_direction(text):
+    assert not any(one.kind == "direction" for one in PORTO.inspect(text).claims)
+
+
+def test_a_winding_way_leaves_its_direction_open():
+    steps = [step([f"Rua {n}"], heading_deg=90.0 * n) for n in range(5)]
+    assert town_of(planned_trip(phased_trip(*steps))).claims("Head north.") == {
+        "north": "unverified"
+    }
+
+
+# ---- things ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Past a pharmacy.", "Past the chemist's.", "By the river.", "Through the park.", "To a cafe.", "A hotel, please.",
+     "Pharmacies on the way."],
+)  # fmt: skip
+def test_a_thing_the_record_shows_is_supported(text):
+    assert verdict(text) == ["supported"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Past a dentist.", "Over the bridge.", "At the traffic lights.", "To the airport."]
+)
+def test_a_thing_the_record_does_not_show_is_left_to_the_verifier(text):
+    assert verdict(text) == ["unverified"]
+    assert PORTO.inspect(text).findings == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Avoid the bridge.",
+        "No highways.",
+        "Nowhere near the airport.",
+        "Park here.",
+        "I bank on you.",
+    ],
+)
+def test_what_is_kept_off_and_verbs_claim_nothing(text):
+    assert verdict(text) == []
+
+
+def test_a_name_bears_its_noun_out():
+    town = town_of(planned_trip(phased_trip(step(["Pitkäsilta"]), step(["Tunnel Rocher"]))))
+    assert town.claims("Over the bridge and through the tunnel.") == {
+        "bridge": "supported", "tunnel": "supported",
+    }  # fmt: skip
+
+
+def test_a_word_within_a_name_claims_nothing():
+    assert PORTO.claims("From Café Norte to Hotel Dom Pedro.") == {}
+
+
+def test_a_noun_of_a_zone_nobody_knows_is_refused(tmp_path):
+    file = tmp_path / "nouns.yaml"
+    file.write_text("nouns: [{words: [moor], zones: [moorland]}]\n"
+                    "also_verbs: []\nbefore_nouns: []\nkeeping_off: []\n")  # fmt: skip
+    with pytest.raises(ParameterError, match="moor: .*found moorland"):
+        read_nouns(file, vocabulary())

@@ -1,0 +1,119 @@
+"""Marks are mended one rule at a time, names keep theirs, and what cannot be mended is refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.quality.punctuation import PUNCTUATION_RULES, faults
+from tests.language.trips import phased_trip, place, planned_trip, step
+from tests.quality.small_town import porto, town_of
+
+PORTO = porto()
+MENDED = [
+    ("dash", "Rua Direita — now.", "Rua Direita, now."),
+    ("dash", "Rua Direita – now.", "Rua Direita, now."),
+    ("dash", "Rua Direita - now.", "Rua Direita, now."),
+    ("dash", "Rua Direita--now.", "Rua Direita, now."),
+    ("dash", "Now —", "Now"),
+    ("dash", "It is 9–10 minutes.", "It is 9-10 minutes."),
+    ("semicolon", "Rua Direita; now.", "Rua Direita, now."),
+    ("semicolon", "Rua Direita; Now.", "Rua Direita. Now."),
+    ("quotes", "To “Rua Direita” now.", "To Rua Direita now."),
+    ("quotes", 'To "Rua Direita" now.', "To Rua Direita now."),
+    ("quotes", "It’s now.", "It's now."),
+    ("quotes", "To 'Rua Direita' now.", "To Rua Direita now."),
+    ("spacing", "To  Rua Direita , now.", "To Rua Direita, now."),
+    ("spacing", " To Rua Direita ", "To Rua Direita"),
+    ("spacing", "To Rua Direita,now.", "To Rua Direita, now."),
+    ("spacing", "We go.Then stop.", "We go. Then stop."),
+    ("spacing", "Now!!", "Now!"),
+    ("spacing", "To\nRua Direita", "To Rua Direita"),
+    ("markup", "**Now** please.", "Now please."),
+    ("markup", "Now 🚗 please.", "Now please."),
+    ("markup", "Now\u200b please.", "Now please."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "before", "after"), MENDED)
+def test_a_mark_is_mended_and_logged_before_and_after(rule, before, after):
+    found = PORTO.inspect(before)
+    assert found.reading.text == after
+    assert [(repair.rule, repair.before, repair.after) for repair in found.repairs] == [
+        (rule, before, after)
+    ]
+    assert {(finding.rule, finding.action) for finding in found.findings} == {(rule, "repair")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It's the drivers' way.", "Wait... what?", "Goin' home now.", "A (small) stop.", "3rd-floor flat.",
+     "50 % off, or 7.5 km.", "A > B + C, w/ stop.", "On Lippu.fi it is.", "Really? No!"],
+)  # fmt: skip
+def test_sound_marks_stay(text):
+    assert [hit for rule in PUNCTUATION_RULES for hit in faults(rule, text, [])] == []
+
+
+@pytest.mark.parametrize("text", ["Now (or never.", "Now) or never.", "Now [or) never."])
+def test_a_bracket_without_partner_is_refused(text):
+    findings = PORTO.inspect(text).findings
+    assert {(finding.rule, finding.action) for finding in findings} == {("brackets", "reject")}
+
+
+def test_several_faults_are_mended_one_rule_after_the_other():
+    found = PORTO.inspect("Rua Direita — “now” ; please")
+    assert found.reading.text == "Rua Direita, now, please"
+    assert [repair.rule for repair in found.repairs] == ["dash", "semicolon", "quotes"]
+    for one, other in zip(found.repairs, found.repairs[1:], strict=False):
+        assert one.after == other.before
+
+
+@pytest.mark.parametrize("name", ['Fontaine "Joyeux"', "L’orangerie", "Zegg & Cerlatti - Rolex", 
+                                  "Larvotto • presse", "Mada (Part of Mada One)", "T`UOMO", "F-Musiikki"])  # fmt: skip
+def test_a_name_keeps_its_marks(name):
+    trip = planned_trip(phased_trip(step(["Rua A"]), step(["Rua B"])), places=[place(1, name)])
+    found = town_of(trip).inspect(f"Bring me to {name} — now.")
+    assert found.reading.text == f"Bring me to {name}, now."
+    assert [repair.rule for repair in found.repairs] == ["dash"]
+
+
+@pytest.mark.parametrize(("name", "rule"), [("Bar; Grill", "semicolon"), ("Bar — Grill", "dash")])
+def test_a_name_that_no_text_may_hold_refuses_the_text_unchanged(name, rule):
+    trip = planned_trip(phased_trip(step(["Rua A"]), step([name])))
+    found = town_of(trip).inspect(f"Bring me to {name} now.")
+    assert found.reading.text == f"Bring me to {name} now."
+    assert [(finding.rule, finding.action) for finding in found.findings] == [(rule, "reject")]
+    assert found.repairs == []
+
+
+def test_a_repair_that_would_change_a_name_is_taken_back():
+    # Without its dash "Rua A - Rua B" is two roads of the city and no longer one.
+    trip = planned_trip(phased_trip(step(["Rua A, Rua B"]), step(["Rua C"])))
+    found = town_of(trip, roads=["Rua A", "Rua B"]).inspect("From Rua A — Rua B now.")
+    assert found.reading.text == "From Rua A — Rua B now."
+    assert "unsafe_repair" in {finding.rule for finding in found.findings}
+    assert found.repairs == []
+
+
+marks = st.text(st.sampled_from("ab cZ.,;:!?—–-'\"()“”’*_ 🚗\u200b\n"), max_size=40)
+
+
+@settings(deadline=None)
+@given(marks)
+def test_what_is_not_refused_has_no_fault_left(text):
+    found = PORTO.inspect(text)
+    if not any(finding.action == "reject" for finding in found.findings):
+        rules = [rule for rule in PUNCTUATION_RULES if faults(rule, found.reading.text, [])]
+        assert rules == []
+
+
+@settings(deadline=None)
+@given(marks)
+def test_an_inspected_text_is_mended_or_refused_and_every_change_is_logged(text):
+    found = PORTO.inspect(text)
+    if found.reading.text != text:
+        assert found.repairs[0].before == text
+        assert found.repairs[-1].after == found.reading.text
+    again = PORTO.inspect(found.reading.text)
+    assert again.reading.text == found.reading.text or any(
+        finding.action == "reject" for finding in found.findings
+    )
