@@ -126,6 +126,13 @@ PLOTS: dict[str, dict[str, Any]] = {
         "title": "What was rejected, and why",
         "template": "bar_horizontal",
     },
+    "outcome_plot": {
+        "x": "pieces",
+        "y": "outcome",
+        "title": "What became of every trip and piece of a trip",
+        "template": "bar_horizontal",
+    },
+    "outcome_picture": {},
     "scenarios_plot": {
         "x": "share",
         "y": "scenario",

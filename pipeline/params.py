@@ -119,14 +119,14 @@ def document_of(file: Path, kind: Any) -> Any:
 
 
 # Folders below data/ that belong to all cities.
-_RESERVED = frozenset({"contents", "release"})
+_RESERVED = frozenset({"contents", "release", "reviews"})
 
 
 def _checked_name(city: str) -> str:
     if city in _RESERVED:
         raise ParameterError(
-            f"params.yaml: cities: expected a name other than {' and '.join(sorted(_RESERVED))},"
-            f" which are folders of the release, found {city!r}; rename it"
+            f"params.yaml: cities: expected a name other than {', '.join(sorted(_RESERVED))}, which"
+            f" are folders of all cities, found {city!r}; rename it"
         )
     if not _CITY.fullmatch(city):
         raise ParameterError(

@@ -6,6 +6,7 @@
       simulate -> ingest -> match ┴> compress ┬> report
                          (truth) -> assess ┘  └> plan_intents -> annotate -> check ┐
                                   agree <- rejudge <- select <- judge <────────────┘
+                                                      └> account -> release -> publish
 
 DVC (`dvc.yaml`), the command line, the README table and the tests are all held to this table.
 A stage is a function `run(io, *, <sections>)`: its keyword arguments are exactly the sections of
@@ -234,6 +235,55 @@ STAGES: tuple[Stage, ...] = (
         params=("seed", "agree"),
         files=("prompts/judge/rubric.yaml",),
         rejects=True,
+    ),
+    # ---- what is released -----------------------------------------------------------------------
+    Stage(
+        "account",
+        "pipeline.release.account:run",
+        "Follow every input to its one end, and deal the released trips into splits.",
+        reads=(
+            "raw_trips", "cleaned", "matched", "phased", "planned", "annotated", "checked",
+            "selected", "ingest_rejected", "match_rejected", "compress_rejected",
+            "plan_intents_rejected", "annotate_rejected", "check_rejected", "select_rejected",
+        ),
+        writes=("loss", "loss_metrics", "outcome_plot", "outcome_picture"),
+        params=("seed", "account"),
+    ),
+    Stage(
+        "release",
+        "pipeline.release.release:run",
+        "Write the task instances of each split, the pool for retrieval, and what they rest on.",
+        reads=(
+            "loss", "loss_metrics", "selected", "judged", "checked", "matched", "roads", "cells",
+            "osm_manifest", "context_manifest",
+        ),
+        writes=(
+            "generation", "retrieval", "captioning", "candidates", "released_roads",
+            "released_cells", "release_metrics", "contents",
+        ),
+        params=("release",),
+        config=("name", "language", "h3_resolution", "traces"),
+    ),
+    Stage(
+        "publish",
+        "pipeline.release.publish:run",
+        "Put the releases of all cities together, with card, metadata and checksums.",
+        reads=(
+            "contents", "generation", "retrieval", "captioning", "candidates", "released_roads",
+            "released_cells",
+        ),
+        writes=("published",),
+        params=("cities", "publish"),
+        files=(
+            "pipeline/release/card.md",
+            "schemas/generation_instance.schema.json",
+            "schemas/retrieval_instance.schema.json",
+            "schemas/caption_instance.schema.json",
+            "schemas/retrieval_candidate.schema.json",
+            "schemas/road.schema.json",
+            "schemas/cell.schema.json",
+        ),
+        scope="project",
     ),
     # ---- how well it went -----------------------------------------------------------------------
     Stage(

@@ -3,18 +3,25 @@
 import re
 from pathlib import Path
 
-from pipeline.artifacts import ARTIFACTS
+from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
 
+def shown(artifact: Artifact) -> str:
+    """Return a path as the table shows it: from the city's folder, or from the project's root."""
+    if artifact.scope == "city":
+        return artifact.path
+    return artifact.place.replace("{city}", "<city>")
+
+
 def journey_rows() -> list[str]:
     """Return the rows that the stage table gives."""
     rows = []
     for stage in STAGES:
-        made = ", ".join(f"`{ARTIFACTS[name].path}`" for name in stage.writes)
+        made = ", ".join(f"`{shown(ARTIFACTS[name])}`" for name in stage.writes)
         rejects = f"`{stage.rejections().path}`" if stage.rejects else ""
         rows.append(f"| `{stage.name}` | {stage.desc} | {made} | {rejects} |")
     return rows

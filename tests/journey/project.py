@@ -2,12 +2,25 @@
 
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from pipeline.stages import STAGES
+
+
+def after(name: str) -> set[str]:
+    """Return the stage and all that read, directly or not, what it writes."""
+    found: set[str] = set()
+    written: set[str] = set()
+    for stage in STAGES:
+        if stage.name == name or written & set(stage.reads):
+            found.add(stage.name)
+            written |= {*stage.writes, *([stage.rejections().name] if stage.rejects else [])}
+    return found
 
 
 class Project:
@@ -38,6 +51,15 @@ class Project:
     def ran(self, output: str) -> set[str]:
         """Return the stages that DVC ran, not those it skipped or restored."""
         return set(re.findall(r"Running stage '([^']+)'", output))
+
+    def runs(self, stages: Iterable[str], *cities: str) -> set[str]:
+        """Return what DVC calls these stages when it runs them for these cities."""
+        table = {stage.name: stage for stage in STAGES}
+        return {
+            f"{name}@{city}" if table[name].scope == "city" else name
+            for name in stages
+            for city in cities
+        }
 
     def edit(self, name: str, change: Callable[[dict[str, Any]], object]) -> None:
         """Change a YAML file in place."""
