@@ -72,7 +72,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     subjective_words: list[Text]
 
 
-class _Said(NamedTuple):
+class _Said:
     """What some texts state, and how much of it the evidence bears out or refutes.
 
     Attributes:
@@ -84,12 +84,38 @@ class _Said(NamedTuple):
         contradicted: Number of claims the phases refute.
     """
 
-    names: frozenset[str]
-    facts: frozenset[tuple[str, str]]
-    right: int
-    invented: int
-    off_route: int
-    contradicted: int
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.facts: set[tuple[str, str]] = set()
+        self.right = self.invented = self.off_route = self.contradicted = 0
+
+    def add_mention(self, mention: Mention) -> None:
+        """Count a name."""
+        if mention.verdict == "grounded":
+            self.right += 1
+            self.names.add(mention.name)
+            self.facts.add(("name", mention.name))
+        elif mention.verdict == "invented":
+            self.invented += 1
+        else:
+            self.off_route += 1
+
+    def add_claim(self, claim: Claim) -> None:
+        """Count a claim; one that is unverified counts for nothing."""
+        if claim.verdict == "supported":
+            self.right += 1
+            self.facts.add((claim.kind, claim.text.casefold()))
+        elif claim.verdict == "contradicted":
+            self.contradicted += 1
+
+    def add(self, other: "_Said") -> None:
+        """Count what another text states."""
+        self.names |= other.names
+        self.facts |= other.facts
+        self.right += other.right
+        self.invented += other.invented
+        self.off_route += other.off_route
+        self.contradicted += other.contradicted
 
     @property
     def wrong(self) -> int:
@@ -241,40 +267,20 @@ def _sentence(measures: Iterable[_Measure]) -> str:
 
 def _said_by_text(trip: CheckedTrip) -> dict[str, _Said]:
     """Return what each of the seven texts states."""
-    mentions: dict[str, list[Mention]] = {field: [] for field in _FIELDS}
-    claims: dict[str, list[Claim]] = {field: [] for field in _FIELDS}
+    said = {field: _Said() for field in _FIELDS}
     for mention in trip.mentions:
-        mentions[mention.field].append(mention)
+        said[mention.field].add_mention(mention)
     for claim in trip.claims:
-        claims[claim.field].append(claim)
-    return {field: _said(mentions[field], claims[field]) for field in _FIELDS}
-
-
-def _said(mentions: Sequence[Mention], claims: Sequence[Claim]) -> _Said:
-    true = [one.name for one in mentions if one.verdict == "grounded"]
-    borne_out = [(one.kind, one.text.casefold()) for one in claims if one.verdict == "supported"]
-    false = [one.verdict for one in mentions if one.verdict != "grounded"]
-    names = frozenset(true)
-    return _Said(
-        names=names,
-        facts=frozenset([*(("name", name) for name in names), *borne_out]),
-        right=len(true) + len(borne_out),
-        invented=false.count("invented"),
-        off_route=false.count("off_route"),
-        contradicted=sum(one.verdict == "contradicted" for one in claims),
-    )
+        said[claim.field].add_claim(claim)
+    return said
 
 
 def _together(each: Sequence[_Said]) -> _Said:
     """Return what several texts state together."""
-    return _Said(
-        names=frozenset().union(*(one.names for one in each)),
-        facts=frozenset().union(*(one.facts for one in each)),
-        right=sum(one.right for one in each),
-        invented=sum(one.invented for one in each),
-        off_route=sum(one.off_route for one in each),
-        contradicted=sum(one.contradicted for one in each),
-    )
+    together = _Said()
+    for one in each:
+        together.add(one)
+    return together
 
 
 def _share_named(target: Target, texts: Sequence[_Said]) -> float:
