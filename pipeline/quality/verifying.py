@@ -80,7 +80,9 @@ def verifier_for(settings: VerifySettings, io: StageIO, policies: Policies) -> V
     """
     if isinstance(settings.engine, RulesSettings):
         return RulesVerifier(policies)
-    return ModelVerifier(settings, io, policies)
+    engine, executor = settings.engine, settings.executor
+    asked = _Asked(engine, executor, settings.attempts, settings.most_failed_share)
+    return ModelVerifier(VerifyRequests(PROMPTS, settings), asked, io, policies)
 
 
 class RulesVerifier:
@@ -134,14 +136,11 @@ class _Asked(NamedTuple):
 class ModelVerifier:
     """A model, asked through the ledger."""
 
-    def __init__(self, settings: VerifySettings, io: StageIO, policies: Policies) -> None:
-        """Read the prompt."""
-        self._asker = VerifyRequests(PROMPTS, settings)
-        engine = settings.engine
-        assert not isinstance(engine, RulesSettings)  # noqa: S101 - narrows the type only
-        self._settings = _Asked(
-            engine, settings.executor, settings.attempts, settings.most_failed_share
-        )
+    def __init__(
+        self, asker: VerifyRequests, settings: _Asked, io: StageIO, policies: Policies
+    ) -> None:
+        """Keep what makes the requests and who is asked."""
+        self._asker, self._settings = asker, settings
         self._io, self._policies = io, policies
         self._asked, self._unread = AskingTally(), 0
 

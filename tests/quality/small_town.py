@@ -14,7 +14,7 @@ from pipeline.quality.check_texts import city_names
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.inspection import InspectedText, Inspector
 from pipeline.records import Mention, Place, PlannedTrip
-from tests.language.trips import area, phased_trip, place, planned_trip, step
+from tests.language.trips import area, cell_of, phased_trip, place, planned_trip, step
 from tests.quality.real_towns import settings
 
 LITERAL, QUERY, CAPTION = "instruction_literal", "retrieval_query_1", "trajectory_caption"
@@ -53,6 +53,38 @@ def _poi(one: Place) -> dict[str, object]:
     }  # fmt: skip
 
 
+class Tables(NamedTuple):
+    """Rows of the tables a city's names come from, with the columns that matter to them."""
+
+    roads: list[dict[str, object]]
+    road_cells: list[dict[str, object]]
+    cells: list[dict[str, object]]
+
+
+def tables_of(
+    trip: PlannedTrip,
+    *,
+    roads: Iterable[str] = (),
+    places: Iterable[str] = (),
+    districts: Iterable[str] = (),
+) -> Tables:
+    """Return the tables of a town that has the names of a trip and others that lie elsewhere."""
+    of_trip = [(name, phase.cell) for phase in trip.phases for name in phase.road_names]
+    segments = [*of_trip, *((name, cell_of(900)) for name in roads)]
+    at = {"u_lon": -8.6, "v_lon": -8.6, "u_lat": 41.1, "v_lat": 41.1}
+    pois = [_poi(one) for one in trip.places] + [_poi(place(0, name)) for name in places]
+    in_order = [None, *(read_area(phase.desc).district for phase in trip.phases), *districts]
+    return Tables(
+        [{"edge_id": f"{n}:1:2", "name": name, **at} for n, (name, _) in enumerate(segments)],
+        [{"edge_id": f"{n}:1:2", "cell": cell} for n, (_, cell) in enumerate(segments)],
+        [
+            {"cell": cell_of(100 + n), "lon": -8.6, "lat": 41.1, "district": name,
+             "pois": pois if n == 0 else []}
+            for n, name in enumerate(in_order)
+        ],
+    )  # fmt: skip
+
+
 def town_of(
     trip: PlannedTrip,
     *,
@@ -62,48 +94,21 @@ def town_of(
     city: str = "Porto",
 ) -> SmallTown:
     """Build a town that has the names of a trip and others that lie elsewhere."""
-    of_trip = [(name, phase.cell) for phase in trip.phases for name in phase.road_names]
-    segments = [*of_trip, *((name, "elsewhere") for name in roads)]
-    road_rows = [
-        {
-            "edge_id": f"e{n}",
-            "name": name,
-            "u_lon": -8.6,
-            "v_lon": -8.6,
-            "u_lat": 41.1,
-            "v_lat": 41.1,
-        }
-        for n, (name, _) in enumerate(segments)
-    ]
-    all_districts = [read_area(phase.desc).district for phase in trip.phases]
-    pois = [_poi(one) for one in trip.places] + [_poi(place(0, name)) for name in places]
-    cells = [
-        {
-            "cell": f"c{n}",
-            "lon": -8.6,
-            "lat": 41.1,
-            "district": name,
-            "pois": pois if n == 0 else [],
-        }
-        for n, name in enumerate([None, *all_districts, *districts])
-    ]
-    schema = {"edge_id": pl.String, "name": pl.String, "u_lon": pl.Float64, "v_lon": pl.Float64,
-              "u_lat": pl.Float64, "v_lat": pl.Float64}  # fmt: skip
+    tables = tables_of(trip, roads=roads, places=places, districts=districts)
+    road = dict.fromkeys(("edge_id", "name"), pl.String)
+    road |= dict.fromkeys(("u_lon", "v_lon", "u_lat", "v_lat"), pl.Float64)
     poi = pl.Struct({"id": pl.String, "name": pl.String, "category": pl.String,
                      "group": pl.String, "lon": pl.Float64, "lat": pl.Float64})  # fmt: skip
+    cell = {"cell": pl.String, "lon": pl.Float64, "lat": pl.Float64, "district": pl.String,
+            "pois": pl.List(poi)}  # fmt: skip
     names = city_names(
         city,
-        roads=pl.DataFrame(road_rows, schema=schema),
+        roads=pl.DataFrame(tables.roads, schema=road),
         road_cells=pl.DataFrame(
-            [{"edge_id": f"e{n}", "cell": cell} for n, (_, cell) in enumerate(segments)],
-            schema={"edge_id": pl.String, "cell": pl.String},
+            tables.road_cells, schema=dict.fromkeys(("edge_id", "cell"), pl.String)
         ),
-        cells=pl.DataFrame(
-            cells,
-            schema={"cell": pl.String, "lon": pl.Float64, "lat": pl.Float64,
-                    "district": pl.String, "pois": pl.List(poi)},
-        ),
-    )  # fmt: skip
+        cells=pl.DataFrame(tables.cells, schema=cell),
+    )
     inspector = Inspector(names, settings().rules)
     return SmallTown(inspector, inspector.evidence(trip))
 
@@ -126,11 +131,13 @@ def porto_trip() -> PlannedTrip:
     return planned_trip(trip, places=places)
 
 
+ELSEWHERE = {
+    "roads": ["Rua da Boavista", "Rua do Campo", "Rua do Sul", "3rd Street", "23rd Street"],
+    "places": ["Café Sul", "Stop", "Day", "Coffee Bar", "hey poke"],
+    "districts": ["Ramalde"],
+}
+
+
 def porto() -> SmallTown:
     """Return Porto around that trip, with a few names elsewhere."""
-    return town_of(
-        porto_trip(),
-        roads=["Rua da Boavista", "Rua do Campo", "Rua do Sul", "3rd Street", "23rd Street"],
-        places=["Café Sul", "Stop", "Day", "Coffee Bar", "hey poke"],
-        districts=["Ramalde"],
-    )
+    return town_of(porto_trip(), **ELSEWHERE)

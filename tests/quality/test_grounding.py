@@ -11,12 +11,12 @@ from tests.quality.small_town import CAPTION, QUERY, porto, porto_trip, town_of
 PORTO = porto()
 
 
-# ---- three verdicts -------------------------------------------------------------------------------
+# ---- three verdicts -----------------------------------------------------------------------------
 
 
 def test_a_name_of_the_trip_is_grounded_with_phase_id_and_coordinates():
     (road, cafe) = PORTO.mentions("Take Avenida da Boavista and end at Café Central.")
-    assert (road.verdict, road.kind, road.phase, road.id) == ("grounded", "road", 2, "e2")
+    assert (road.verdict, road.kind, road.phase, road.id) == ("grounded", "road", 2, "2:1:2")
     assert (road.lon, road.lat) == (-8.6, 41.1)
     assert (cafe.verdict, cafe.kind, cafe.phase, cafe.id) == ("grounded", "place", 4,
                                                               "4/Café Central")  # fmt: skip
@@ -140,9 +140,9 @@ def test_marks_that_end_a_name_belong_to_it():
     assert (mention.text, mention.start, mention.end) == ("Otto (ATM)", 3, 13)
 
 
-HOSTILE = ["Bar {{ x }}", "{# Nada #}", "A & B", 'Fontaine "Joyeux"', "O'Neill's", "Le 29", "Café — Bar",
-           "联华桥站", "Ponte D. Luís I", "C'est-à-dire", "Äiti ja lapset;Kaksi lasta", "@ Metallitalo",
-           "Ångström e\u0301", "3rd", "J.F.K."]  # fmt: skip
+HOSTILE = ["Bar {{ x }}", "{# Nada #}", "A & B", 'Fontaine "Joyeux"', "O'Neill's", "Le 29",
+           "Café — Bar", "联华桥站", "Ponte D. Luís I", "C'est-à-dire",
+           "Äiti ja lapset;Kaksi lasta", "@ Metallitalo", "Ångström e\u0301", "3rd", "J.F.K."]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -237,5 +237,6 @@ def test_a_name_kept_off_may_be_real_but_not_driven():
 
 
 def test_a_caption_may_tell_its_roads_from_the_first_to_the_last():
-    text = "It leaves Rua Prof. Vicente José de Carvalho, takes Rua de Santa Catarina and ends on Rua Direita."
+    text = ("It leaves Rua Prof. Vicente José de Carvalho, takes Rua de Santa Catarina and ends on"
+            " Rua Direita.")  # fmt: skip
     assert PORTO.rules(text, CAPTION) == []

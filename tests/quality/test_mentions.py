@@ -54,8 +54,8 @@ def test_other_capitals_are_no_names(text):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("Along the Park then.", "Park"), ("Through Old Town.", "Old Town"), ("Near Main Street.", "Main Street"),
-     ("Wobbling along is fine.", "Wobbling")],
+    [("Along the Park then.", "Park"), ("Through Old Town.", "Old Town"),
+     ("Near Main Street.", "Main Street"), ("Wobbling along is fine.", "Wobbling")],
 )  # fmt: skip
 def test_where_neither_list_nor_place_tells_the_words_stay_open(text, words):
     found = PORTO.inspect(text)

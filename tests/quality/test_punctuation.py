@@ -46,8 +46,9 @@ def test_a_mark_is_mended_and_logged_before_and_after(rule, before, after):
 
 @pytest.mark.parametrize(
     "text",
-    ["It's the drivers' way.", "Wait... what?", "Goin' home now.", "A (small) stop.", "3rd-floor flat.",
-     "50 % off, or 7.5 km.", "A > B + C, w/ stop.", "On Lippu.fi it is.", "Really? No!"],
+    ["It's the drivers' way.", "Wait... what?", "Goin' home now.", "A (small) stop.",
+     "3rd-floor flat.", "50 % off, or 7.5 km.", "A > B + C, w/ stop.", "On Lippu.fi it is.",
+     "Really? No!"],
 )  # fmt: skip
 def test_sound_marks_stay(text):
     assert [hit for rule in PUNCTUATION_RULES for hit in faults(rule, text, [])] == []
@@ -67,8 +68,9 @@ def test_several_faults_are_mended_one_rule_after_the_other():
         assert one.after == other.before
 
 
-@pytest.mark.parametrize("name", ['Fontaine "Joyeux"', "L’orangerie", "Zegg & Cerlatti - Rolex", 
-                                  "Larvotto • presse", "Mada (Part of Mada One)", "T`UOMO", "F-Musiikki"])  # fmt: skip
+@pytest.mark.parametrize("name", ['Fontaine "Joyeux"', "L’orangerie", "Zegg & Cerlatti - Rolex",
+                                  "Larvotto • presse", "Mada (Part of Mada One)", "T`UOMO",
+                                  "F-Musiikki"])  # fmt: skip
 def test_a_name_keeps_its_marks(name):
     trip = planned_trip(phased_trip(step(["Rua A"]), step(["Rua B"])), places=[place(1, name)])
     found = town_of(trip).inspect(f"Bring me to {name} — now.")

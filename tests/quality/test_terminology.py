@@ -1,9 +1,12 @@
 """Labels of the data become plain words; words of the pipeline are refused."""
 
+import msgspec
 import pytest
 
+from pipeline.quality.inspection import Inspector
 from pipeline.quality.tables import TABLES, word_tables
 from pipeline.quality.terminology import Terminology, read_terms
+from tests.quality.real_towns import settings
 from tests.quality.small_town import porto, porto_trip, town_of
 
 TERMS = Terminology(read_terms(TABLES / "terms.yaml"), word_tables())
@@ -41,8 +44,9 @@ def test_a_name_keeps_its_label():
 
 @pytest.mark.parametrize(
     "text",
-    ["Two phases on.", "The last segment.", "In this H3 cell.", "As the GNN says.", "By trajectory data.",
-     "See traj id 7.", "A GPS trace.", "As the data shows.", "Past four POIs.", "The road id."],
+    ["Two phases on.", "The last segment.", "In this H3 cell.", "As the GNN says.",
+     "By trajectory data.", "See traj id 7.", "A GPS trace.", "As the data shows.",
+     "Past four POIs.", "The road id."],
 )  # fmt: skip
 def test_a_word_of_the_pipeline_is_refused(text):
     findings = PORTO.inspect(text).findings
@@ -57,20 +61,10 @@ def test_everyday_words_stay(text):
 
 
 def test_a_label_that_is_only_flagged_stays_and_is_no_invented_name():
-    import msgspec  # noqa: PLC0415
-
-    from pipeline.quality.inspection import Inspector  # noqa: PLC0415
-    from tests.quality.real_towns import settings  # noqa: PLC0415
-
     policies = msgspec.structs.replace(settings().rules, label="flag")
-    names = town_of(porto_trip())
-    inspector = Inspector(_names(names), policies)
+    inspector = Inspector(PORTO.inspector.names, policies)
     found = inspector.inspect_text(
         "instruction_literal", "To GREEN/PARK.", inspector.evidence(porto_trip())
     )
     assert found.reading.text == "To GREEN/PARK."
     assert [(finding.rule, finding.action) for finding in found.findings] == [("label", "flag")]
-
-
-def _names(town):
-    return town.inspector.names
