@@ -200,7 +200,12 @@ def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
 
 
 def _against(said: float, phases: Sequence[Phase]) -> tuple[ClaimVerdict, str]:
-    """Return what some phases make of a direction: one that fits will do, a winding one is open."""
+    """Return what some phases make of a direction: one that fits will do, a winding one is open.
+
+    A road that is not driven has no phases, and its direction stays open.
+    """
+    if not phases:
+        return UNVERIFIED, "a road of the trip"
     verdict: ClaimVerdict = CONTRADICTED
     for phase in phases:
         found = (

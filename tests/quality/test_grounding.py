@@ -142,7 +142,8 @@ def test_marks_that_end_a_name_belong_to_it():
 
 HOSTILE = ["Bar {{ x }}", "{# Nada #}", "A & B", 'Fontaine "Joyeux"', "O'Neill's", "Le 29",
            "Café — Bar", "联华桥站", "Ponte D. Luís I", "C'est-à-dire",
-           "Äiti ja lapset;Kaksi lasta", "@ Metallitalo", "Ångström e\u0301", "3rd", "J.F.K."]  # fmt: skip
+           "Äiti ja lapset;Kaksi lasta", "@ Metallitalo",
+           "Ångström e\u0301", "3rd", "J.F.K."]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOSTILE)
