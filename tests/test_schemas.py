@@ -15,7 +15,10 @@ from pipeline.schemas import check_record, schema_documents
 DOCUMENTS = schema_documents()
 COUNTEREXAMPLES = sorted((Path(__file__).parent / "schemas").glob("*/bad-*.json"))
 # Of records that lie outside of data/<city>/, or are only printed.
-ELSEWHERE = {"seed", "review_assignment", "audit_report", "release_diff"}
+ELSEWHERE = {
+    "seed", "review_assignment", "audit_report", "release_diff", "stride_benchmark",
+    "stride_report",
+}  # fmt: skip
 RECORDS = {
     "rejection": records.Rejection,
     "raw_trip": records.RawTrip,

@@ -130,7 +130,7 @@ def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -
 
 
 def _where_present(values: Floats, present: Bools) -> Floats:
-    return np.where(present[:, :, None], values, 0.0)
+    return values if present.all() else np.where(present[:, :, None], values, 0.0)
 
 
 def with_derived_velocity(walk: Trajectory) -> Trajectory:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pipeline.stride.arrays import Bools, Floats
-from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after, stays_before
+from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after
 
 Spoils = Literal["positions", "velocity", "radius", "goal"]
 NEAR_ORIGIN_M = 1e-3
@@ -66,7 +66,7 @@ def _not_finite(walk: Trajectory) -> Iterator[Trap]:
     for name, values in (
         ("positions", walk.positions), ("velocity", walk.velocity), ("goal", walk.goal),
     ):  # fmt: skip
-        if values is None:
+        if values is None or np.isfinite(values).all():
             continue
         bad = ~np.isfinite(values).all(axis=2) & walk.present
         if bad.any():
@@ -100,46 +100,64 @@ def _contradiction(walk: Trajectory) -> Iterator[Trap]:
     both = stays_after(walk.present)[:-1]
     if walk.velocity is None or not both.any():
         return
-    step = (walk.positions[1:] - walk.positions[:-1])[both]
-    before, after = walk.velocity[:-1][both], walk.velocity[1:][both]
-    words = (
-        _against_any_dt(step, before, after)
-        if walk.dt_s is None
-        else _against_dt(step / walk.dt_s, before, after)
+    steps = _Steps(
+        both,
+        *(np.diff(walk.positions[:, :, axis], axis=0) for axis in (0, 1)),
+        *(walk.velocity[:-1, :, axis] for axis in (0, 1)),
+        *(walk.velocity[1:, :, axis] for axis in (0, 1)),
     )
+    words = _against_any_dt(steps) if walk.dt_s is None else _against_dt(steps, walk.dt_s)
     if words:
         yield Trap("velocity_contradicts", f"velocity: {words}", frozenset({"velocity"}))
 
 
-def _against_any_dt(step: Floats, before: Floats, after: Floats) -> str | None:
-    """Say how velocities contradict steps whatever the seconds between frames; None: they may fit.
+class _Steps(NamedTuple):
+    """Steps from one frame to the next, all (T - 1, N): metres, and m/s before and after."""
 
-    Args:
-        step: (M, 2), metres from one frame to the next.
-        before: (M, 2), velocity in the one, m/s.
-        after: (M, 2), velocity in the other.
-    """
-    speed, length = float(np.abs(before + after).max()), float(np.abs(step).max())
+    taken: Bools
+    x: Floats
+    y: Floats
+    before_x: Floats
+    before_y: Floats
+    after_x: Floats
+    after_y: Floats
+
+    def mean(self, values: Floats) -> float:
+        """Return the mean over the steps that are taken."""
+        return float(np.where(self.taken, values, 0.0).sum() / self.taken.sum())
+
+
+def _against_any_dt(steps: _Steps) -> str | None:
+    """Say how velocities contradict steps whatever the seconds between frames; None: may fit."""
+    east = (steps.before_x + steps.after_x) / 2
+    north = (steps.before_y + steps.after_y) / 2
+    speed, length = steps.mean(np.hypot(east, north)), steps.mean(np.hypot(steps.x, steps.y))
     if speed < _STILL < length:
         return "all zero while positions move"
     if length < _STILL < speed:
         return "not zero while no position moves"
     if speed < _STILL:
         return None
-    mean = (before + after) / 2
-    agreement = (mean * step).sum() / np.sqrt((mean**2).sum() * (step**2).sum())
+    agreement = steps.mean(east * steps.x + north * steps.y) / np.sqrt(
+        steps.mean(east**2 + north**2) * steps.mean(steps.x**2 + steps.y**2)
+    )
     return "opposite to the way positions move" if agreement < _OPPOSED else None
 
 
-def _against_dt(moved: Floats, before: Floats, after: Floats) -> str | None:
-    """Say how velocities contradict positions, given m/s from these; None: they fit.
+def _against_dt(steps: _Steps, dt_s: float) -> str | None:
+    """Say how velocities contradict positions; None: they fit.
 
-    A simulator may store the speed it moved with, or the one it will move with: the nearer counts.
+    A simulator may store the speed it moved with, or the one it will move with, or the one between:
+    for each step the nearest counts.
     """
-    ways = [moved - before, moved - after, moved - (before + after) / 2]
-    apart = np.min([np.hypot(*way.T) for way in ways], axis=0).mean()
-    told = np.hypot(*before.T).mean()
-    shown = np.hypot(*moved.T).mean()
+    x, y = steps.x / dt_s, steps.y / dt_s
+    before = (x - steps.before_x) ** 2 + (y - steps.before_y) ** 2
+    after = (x - steps.after_x) ** 2 + (y - steps.after_y) ** 2
+    middle_x, middle_y = (steps.before_x + steps.after_x) / 2, (steps.before_y + steps.after_y) / 2
+    middle = (x - middle_x) ** 2 + (y - middle_y) ** 2
+    apart = steps.mean(np.sqrt(np.minimum(np.minimum(before, after), middle)))
+    told = steps.mean(np.hypot(steps.before_x, steps.before_y))
+    shown = steps.mean(np.hypot(x, y))
     if apart <= max(APART_MPS, APART_SHARE * max(told, shown)):
         return None
     return (
@@ -148,7 +166,8 @@ def _against_dt(moved: Floats, before: Floats, after: Floats) -> str | None:
 
 
 def _odd_places(walk: Trajectory) -> Iterator[Trap]:
-    near = walk.present & (np.abs(walk.positions) <= NEAR_ORIGIN_M).all(axis=2)
+    x, y = walk.positions[:, :, 0], walk.positions[:, :, 1]
+    near = walk.present & (np.abs(x) <= NEAR_ORIGIN_M) & (np.abs(y) <= NEAR_ORIGIN_M)
     if near.any():
         yield Trap(
             "near_origin",
@@ -198,10 +217,10 @@ def _odd_time(walk: Trajectory) -> Iterator[Trap]:
             f"dt_s: {walk.dt_s:g} s between frames; measures depend on it and figures compare at"
             f" {CANONICAL_DT_S} s (--resample {CANONICAL_DT_S})",
         )
-    both = stays_before(walk.present)
+    both = stays_after(walk.present)[:-1]
     if both.any():
-        step = np.diff(walk.positions, axis=0)[both[1:]]
-        speed = float(np.hypot(*step.T).mean() / walk.dt_s)
+        step = np.hypot(*(np.diff(walk.positions[:, :, axis], axis=0) for axis in (0, 1)))
+        speed = float(step[both].mean() / walk.dt_s)
         if speed > FAST_MPS:
             yield Trap(
                 "fast",

@@ -157,18 +157,22 @@ class Tracks:
     """
 
     def __init__(self, clip: Clip) -> None:
-        agent, frame = np.nonzero(clip.present.T)
-        place = np.column_stack((clip.x[frame, agent], clip.y[frame, agent]))
-        self.shown: Ints = np.bincount(agent, minlength=clip.agents)
-        same = agent[1:] == agent[:-1]
-        step = place[1:] - place[:-1]
-        steps = np.hypot(step[:, 0], step[:, 1])[same]
-        own = agent[1:][same]
-        length = np.bincount(own, weights=steps, minlength=clip.agents)
-        self.length: Floats = length.astype(np.float64)
+        there = clip.present
+        self.shown: Ints = there.sum(axis=0)
+        comes, goes = there.copy(), there.copy()
+        comes[1:] &= ~there[:-1]
+        goes[:-1] &= ~there[1:]
+        steps = np.hypot(np.diff(clip.x, axis=0), np.diff(clip.y, axis=0))
+        self.length: Floats = np.where(there[1:] & there[:-1], steps, 0.0).sum(axis=0)
+        # The stays of each agent in order: where each begins and where each ends.
+        agent, first = np.nonzero(comes.T)
+        _, last = np.nonzero(goes.T)
+        begin = np.column_stack((clip.x[first, agent], clip.y[first, agent]))
+        end = np.column_stack((clip.x[last, agent], clip.y[last, agent]))
+        bridged = agent[1:] == agent[:-1]
+        gap = np.hypot(*(begin[1:] - end[:-1])[bridged].T)
+        self.length += np.bincount(agent[1:][bridged], weights=gap, minlength=clip.agents)
         self.start: Floats = np.zeros((clip.agents, 2))
         self.end: Floats = np.zeros((clip.agents, 2))
-        last = np.cumsum(self.shown) - 1
-        there = self.shown > 0
-        self.start[there] = place[(last - self.shown + 1)[there]]
-        self.end[there] = place[last[there]]
+        self.start[agent[::-1]] = begin[::-1]  # of several the first stays, being written last
+        self.end[agent] = end

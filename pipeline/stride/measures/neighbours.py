@@ -8,6 +8,7 @@ tree only proposes pairs; sqrt(dx^2 + dy^2) decides, as a full distance matrix w
 values that are not finite go to that matrix: what NaN does is part of the published behaviour.
 """
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,8 +20,10 @@ from pipeline.stride.measures.series import sample
 from pipeline.stride.measures.undefined import UndefinedError
 
 SPACING_FRAMES = 30
-# Pairs that one block of frames may at most have: bounds memory, not results.
-_MOST_PAIRS = 20_000_000
+# Points of one tree: few enough for the processor's cache, or one frame.
+_TREE_POINTS = 1000
+# Pairs looked at together: bounds memory, not results.
+_MOST_PAIRS = 1_000_000
 _SLACK = 1 + 1e-9
 # Beyond it squares overflow.
 _FARTHEST_M = 1e150
@@ -36,9 +39,9 @@ def median_spacing(clip: Clip) -> float:
     frames = frames[clip.counts[frames] >= 2]
     if not len(frames):
         return 1.0
-    flat, odd = _split(clip, frames)
-    nearest = [_kth_by_tree(clip, flat, 1)] if len(flat) else []
-    nearest += [_nearest_by_matrix(clip, frame) for frame in odd]
+    odd = _odd(clip, frames)
+    nearest = [] if odd.all() else [_kth_by_tree(clip, frames[~odd], 1)]
+    nearest += [_nearest_by_matrix(clip, frame) for frame in frames[odd]]
     return float(np.median(np.concatenate(nearest)))
 
 
@@ -53,10 +56,9 @@ def kth_distances(clip: Clip, k: int, frames: Ints) -> Floats:
     frames = frames[clip.counts[frames] > k]
     if not len(frames):
         return np.zeros(0)
-    flat, odd = _split(clip, frames)
-    if len(odd):
+    if _odd(clip, frames).any():
         raise UndefinedError("a position is not finite")
-    return _kth_by_tree(clip, flat, k)
+    return _kth_by_tree(clip, frames, k)
 
 
 def neighbour_counts(clip: Clip, radius: float, frames: Ints) -> Floats:
@@ -66,20 +68,22 @@ def neighbour_counts(clip: Clip, radius: float, frames: Ints) -> Floats:
     """
 
     def compute(new: Ints) -> Floats:
-        counts = np.zeros((clip.frames, clip.agents))
+        counts = np.zeros((len(new), clip.agents))
         if not radius >= 0:
-            return counts[new]
-        flat, odd = _split(clip, new) if np.isfinite(radius) else (new[:0], new)
-        for block, row, one, other, distance in _close_pairs(clip, flat, radius):
+            return counts
+        odd = _odd(clip, new) if np.isfinite(radius) else np.ones(len(new), np.bool_)
+        flat = np.flatnonzero(~odd)
+        for one, other, distance in _close_pairs(clip, new[flat], radius):
             close = distance <= radius
-            cell = np.concatenate((one[close], other[close])) + clip.agents * np.tile(row[close], 2)
-            found = np.bincount(cell, minlength=len(block) * clip.agents)
-            counts[block] = found.reshape(len(block), clip.agents)
-        for frame in odd:
-            near = _matrix(clip, frame) <= radius
+            cells = len(flat) * clip.agents
+            found = np.bincount(one[close], minlength=cells)
+            found += np.bincount(other[close], minlength=cells)
+            counts[flat] += found.reshape(len(flat), clip.agents)
+        for row in np.flatnonzero(odd):
+            near = _matrix(clip, new[row]) <= radius
             np.fill_diagonal(near, val=False)
-            counts[frame, clip.present[frame]] = near.sum(axis=1)
-        return counts[new]
+            counts[row, clip.present[new[row]]] = near.sum(axis=1)
+        return counts
 
     return clip.by_frame(("neighbours", radius), frames, compute, width=clip.agents)
 
@@ -88,19 +92,20 @@ def contacts(clip: Clip, frames: Ints) -> Floats:
     """Return (F,), the pairs of present agents nearer than the sum of their radii (strict)."""
 
     def compute(new: Ints) -> Floats:
-        touching = np.zeros(clip.frames)
+        touching = np.zeros(len(new))
         radius = np.where(clip.present[new], clip.radius[new], 0.0)
         reach = 2 * float(np.fmax.reduce(radius, axis=None, initial=0.0))
-        flat, odd = _split(clip, new) if np.isfinite(reach) else (new[:0], new)
-        for block, row, one, other, distance in _close_pairs(clip, flat, reach):
-            frame = block[row]
-            close = distance < clip.radius[frame, one] + clip.radius[frame, other]
-            touching[block] = np.bincount(row[close], minlength=len(block))
-        for frame in odd:
-            own = clip.radius[frame][clip.present[frame]]
-            close = _matrix(clip, frame) < own[:, None] + own[None, :]
-            touching[frame] = np.triu(close, 1).sum()
-        return touching[new][:, None]
+        odd = _odd(clip, new) if np.isfinite(reach) else np.ones(len(new), np.bool_)
+        flat = np.flatnonzero(~odd)
+        own = radius[flat].ravel()
+        for one, other, distance in _close_pairs(clip, new[flat], reach):
+            close = distance < own[one] + own[other]
+            touching[flat] += np.bincount(one[close] // clip.agents, minlength=len(flat))
+        for row in np.flatnonzero(odd):
+            wide = radius[row][clip.present[new[row]]]
+            close = _matrix(clip, new[row]) < wide[:, None] + wide[None, :]
+            touching[row] = np.triu(close, 1).sum()
+        return touching[:, None]
 
     return clip.by_frame("contacts", frames, compute, width=1)[:, 0]
 
@@ -115,33 +120,48 @@ def distances_within(points: Floats, reach: float) -> tuple[Ints, Ints, Floats]:
     """Return every pair of points at most `reach` apart (or a hair more), once, with its distance.
 
     Args:
-        points: (M, 2) or (M, 3), finite; only the first two axes count for the distance.
+        points: (M, 2), metres, finite.
         reach: Metres, finite.
     """
-    tree = cKDTree(points, balanced_tree=False, compact_nodes=False)
-    pairs = tree.query_pairs(reach * _SLACK, output_type="ndarray")
-    one, other = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
-    off = points[one, :2] - points[other, :2]
-    return one, other, np.sqrt(off[:, 0] ** 2 + off[:, 1] ** 2)
+    pairs = _tree(points).query_pairs(reach * _SLACK, output_type="ndarray")
+    one, other = pairs[:, 0], pairs[:, 1]
+    return one, other, _apart(points, one, other)
 
 
-def _close_pairs(
-    clip: Clip, frames: Ints, reach: float
-) -> Iterator[tuple[Ints, Ints, Ints, Ints, Floats]]:
-    """Yield, block by block, its frames and of each pair within reach row, agents and distance.
+def _tree(points: Floats) -> cKDTree:
+    return cKDTree(points, balanced_tree=False, compact_nodes=False)
 
-    The row is the frame's place in the block.
+
+def _apart(points: Floats, one: Ints, other: Ints) -> Floats:
+    x, y = np.ascontiguousarray(points[:, 0]), np.ascontiguousarray(points[:, 1])
+    return np.sqrt((x[one] - x[other]) ** 2 + (y[one] - y[other]) ** 2)
+
+
+def _close_pairs(clip: Clip, frames: Ints, reach: float) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Yield of the pairs within reach the cells of both agents and their distance.
+
+    The cell is the place in an array (F, N), laid flat.
     """
-    for block in _blocks(clip, frames):
-        row, agent, points = _laid_apart(clip, block, gap=2 * reach + 1)
-        one, other, distance = distances_within(points, reach)
-        yield block, row[one], agent[one], agent[other], distance
+    row, agent, points = _laid_apart(clip, frames, gap=2 * reach + 1)
+    cell = row * clip.agents + agent
+    found: list[Ints] = []
+    for start, end in _slices(clip.counts[frames]):
+        pairs = _tree(points[start:end]).query_pairs(reach * _SLACK, output_type="ndarray")
+        found.append(pairs + start)
+        if end == len(points) or sum(map(len, found)) > _MOST_PAIRS:
+            one, other = np.concatenate(found).T
+            yield cell[one], cell[other], _apart(points, one, other)
+            found = []
 
 
-def _blocks(clip: Clip, frames: Ints) -> Iterator[Ints]:
-    weight = np.cumsum(clip.counts[frames] ** 2) // _MOST_PAIRS
-    for number in np.unique(weight):
-        yield frames[weight == number]
+def _slices(counts: Ints) -> list[tuple[int, int]]:
+    """Return where the points of successive trees begin and end: whole frames, few points."""
+    ends = np.cumsum(counts)
+    if not len(ends) or not ends[-1]:
+        return []
+    last = np.append(np.diff(ends // _TREE_POINTS) > 0, True)
+    edges = [0, *np.unique(ends[last]).tolist()]
+    return [(a, b) for a, b in itertools.pairwise(edges) if b > a]
 
 
 def _laid_apart(clip: Clip, frames: Ints, *, gap: float) -> tuple[Ints, Ints, Floats]:
@@ -154,21 +174,23 @@ def _laid_apart(clip: Clip, frames: Ints, *, gap: float) -> tuple[Ints, Ints, Fl
     return row, agent, points
 
 
-def _split(clip: Clip, frames: Ints) -> tuple[Ints, Ints]:
-    """Split frames into those a tree can take and those with a position that is not finite."""
-    far: Bools = ~((np.abs(clip.x[frames]) < _FARTHEST_M) & (np.abs(clip.y[frames]) < _FARTHEST_M))
-    odd = (far & clip.present[frames]).any(axis=1)
-    return frames[~odd], frames[odd]
+def _odd(clip: Clip, frames: Ints) -> Bools:
+    """Return (F,), whether a frame has a position that is not finite, which no tree can take."""
+    far = ~((np.abs(clip.x[frames]) < _FARTHEST_M) & (np.abs(clip.y[frames]) < _FARTHEST_M))
+    return np.asarray((far & clip.present[frames]).any(axis=1))
 
 
 def _kth_by_tree(clip: Clip, frames: Ints, k: int) -> Floats:
     """Return the distance to the k-th nearest other of everybody in the frames."""
-    x, y = clip.x[frames], clip.y[frames]
     there = clip.present[frames]
-    wide = np.ptp(x[there]) + np.ptp(y[there])
+    wide = np.ptp(clip.x[frames][there]) + np.ptp(clip.y[frames][there])
     _, _, points = _laid_apart(clip, frames, gap=2 * wide + 1)
-    distance, _ = cKDTree(points, balanced_tree=False).query(points, k=k + 1)
-    return np.asarray(distance, dtype=np.float64)[:, k]
+    return np.concatenate(
+        [
+            np.asarray(_tree(points[start:end]).query(points[start:end], k=k + 1)[0])[:, k]
+            for start, end in _slices(clip.counts[frames])
+        ]
+    )
 
 
 def _matrix(clip: Clip, frame: int | np.int64) -> Floats:

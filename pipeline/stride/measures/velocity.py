@@ -36,5 +36,5 @@ def speed_variation_coeff(clip: Clip) -> float | None:
     if mean < _NO_SPEED:
         return 0.0
     off = np.where(clip.present, clip.speed - mean, 0.0)
-    variance = float(np.vdot(off, off)) / float(clip.counts.sum())
+    variance = float((off * off).sum() / clip.counts.sum())
     return float(np.sqrt(variance)) / mean
