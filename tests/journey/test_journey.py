@@ -34,7 +34,8 @@ def test_every_artifact_keeps_its_schema_when_checked_from_outside(project):
     for city in CITIES:
         lines = project.pipeline("validate", f"data/{city}").splitlines()
         checked = {line.rsplit("/", 1)[1].removesuffix(".schema.json") for line in lines}
-        assert {"road", "cell", "cleaned_trip", "matched_trip", "phased_trip"} <= checked
+        assert {"road", "cleaned_trip", "matched_trip", "phased_trip"} <= checked
+        assert {"planned_trip", "annotated_trip", "checked_trip", "response"} <= checked
 
 
 def test_changing_one_parameter_reruns_what_depends_on_it_and_nothing_else(project):
