@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from pipeline.artifacts import ARTIFACTS, Artifact
+from pipeline.release.command import loss_text
 from pipeline.stages import STAGES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +33,13 @@ def test_the_journey_table_is_the_stage_table():
     assert block is not None
     table = block.group(1).strip().splitlines()[2:]
     assert table == journey_rows(), "paste these rows:\n" + "\n".join(journey_rows())
+
+
+def test_the_loss_table_is_that_of_the_committed_metrics():
+    block = re.search(r"<!-- loss:.*?-->\n(.*?)\n<!-- end of loss -->", README, re.DOTALL)
+    assert block is not None
+    table = loss_text(ROOT, [], form="markdown")
+    assert block.group(1) == table, f"paste this table:\n{table}"
 
 
 def test_every_path_of_the_tree_exists():
