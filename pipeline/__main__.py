@@ -21,6 +21,7 @@ from pipeline.errors import PipelineError, SourceError
 from pipeline.language import ledger_parser
 from pipeline.progress import end_bars
 from pipeline.quality import qc_parser
+from pipeline.release import parser as release_parser
 from pipeline.review import parser as review_parser
 from pipeline.stride import parser as stride_parser
 
@@ -317,23 +318,9 @@ def _add_loss(commands: "_Commands[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "loss",
         help="tell how many trips are released, and where and why the others were lost",
-        description="Print the loss table: for each city the raw trips, what each stage refused and"
-        " why, and what is released; every column adds up. Read from metrics, no data is needed.",
+        description=release_parser.LOSS,
     )
-    parser.add_argument(
-        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
-    )
-    parser.add_argument(
-        "--form", choices=("plain", "markdown", "json"), default="plain", help="how to print it"
-    )
-    parser.set_defaults(command=_loss)
-
-
-def _loss(arguments: argparse.Namespace) -> int:
-    from pipeline.release.command import loss_text  # noqa: PLC0415
-
-    print(loss_text(Path.cwd(), arguments.cities, form=arguments.form))
-    return 0
+    release_parser.add_loss(parser)
 
 
 def _add_validate(commands: "_Commands[argparse.ArgumentParser]") -> None:

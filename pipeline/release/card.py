@@ -29,7 +29,7 @@ def card(publication: Publication) -> str:
         version=settings.version,
         date=settings.date,
         summary=publication.summary(),
-        notices="\n".join(f"> **{line}**" for line in _notices(publication)),
+        notices="\n>\n".join(f"> **{line}**" for line in _notices(publication)),
         example=f"{first['city']}-generation",
         example_file=publication.path(first, "generation/test.parquet"),
         instance=_instance(first),
@@ -136,7 +136,7 @@ def _sharing(cities: list[dict[str, Any]]) -> str:
             cells = [_of(shared[name], shared["trips"]) for name in names]
             pool = one["release"]["same_route_in_pool"][split]
             rows.append([one["city"], split, shared["trips"], *cells, _of(pool, shared["trips"])])
-    heads = ["city", "split", "trips", "same segments", "same cells", "near", "same within"]
+    heads = ["city", "split", "trips", "same segments", "same cells", "near", "twins"]
     return _table(heads, rows)
 
 
@@ -166,5 +166,8 @@ def _number(value: float | None) -> str:
 
 def _table(heads: list[str], rows: list[list[Any]]) -> str:
     lines = [heads, ["---"] * len(heads)]
-    lines += [[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]
+    lines += [
+        [f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in row]
+        for row in rows
+    ]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

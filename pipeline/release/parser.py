@@ -1,0 +1,30 @@
+"""What the command `loss` asks for, without what is slow to import.
+
+python -m pipeline loss helsinki --form json  ->  pipeline.release.command.loss_text
+"""
+
+import argparse
+from pathlib import Path
+
+LOSS = (
+    "Print the loss table: for each city the raw trips, what each stage refused and why, and what"
+    " is released; every column adds up. Read from metrics, no data is needed."
+)
+
+
+def add_loss(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `loss`."""
+    parser.add_argument(
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+    )
+    parser.add_argument(
+        "--form", choices=("plain", "markdown", "json"), default="plain", help="how to print it"
+    )
+    parser.set_defaults(command=_loss)
+
+
+def _loss(arguments: argparse.Namespace) -> int:
+    from pipeline.release.command import loss_text  # noqa: PLC0415
+
+    print(loss_text(Path.cwd(), arguments.cities, form=arguments.form))
+    return 0
