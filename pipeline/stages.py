@@ -248,6 +248,7 @@ STAGES: tuple[Stage, ...] = (
         ),
         writes=("loss", "loss_metrics", "outcome_plot", "outcome_picture"),
         params=("seed", "account"),
+        config=("traces",),
     ),
     Stage(
         "release",

@@ -15,6 +15,7 @@ from pipeline.release.loss import DRIVE_STAGES, LIFE, Passed, loss_entries, loss
 from pipeline.release.sankey import sankey
 from pipeline.release.splits import SplitShares, assign_splits
 from pipeline.store import StageIO
+from pipeline.trips.readers.settings import TracesSettings
 
 
 class AccountSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,12 +45,13 @@ def outcome_rows(figures: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"outcome": pl.String, "pieces": pl.Int64}, orient="row")
 
 
-def run(io: StageIO, *, city: str, seed: Seed, account: AccountSettings) -> None:
+def run(
+    io: StageIO, *, city: str, seed: Seed, account: AccountSettings, traces: TracesSettings
+) -> None:
     """Follow every input of a city to its end."""
-    cleaned = _columns(io, "cleaned", ["trip_id", "raw_trip_id", "simulated"])
     passed = Passed(
         raw_trips=_columns(io, "raw_trips", ["raw_trip_id"]),
-        cleaned=cleaned,
+        cleaned=_columns(io, "cleaned", ["trip_id", "raw_trip_id"]),
         matched=_columns(io, "matched", ["trip_id", "cleaned_trip_id"]),
         drives={stage: _columns(io, LIFE[stage], ["trip_id"])["trip_id"] for stage in DRIVE_STAGES},
     )
@@ -57,10 +59,9 @@ def run(io: StageIO, *, city: str, seed: Seed, account: AccountSettings) -> None
     entries = with_splits(loss_entries(passed, rejected), shares=account.splits, seed=seed)
     io.write("loss", entries)
     figures = loss_figures(entries, passed)
-    simulated = cleaned.height > 0 and cleaned["simulated"].all()
-    traces = "simulated" if simulated else "real"
-    io.write_json("loss_metrics", {"city": city, "traces": traces, **figures})
-    title = f"{city}, {traces} traces: what became of {figures['raw_trips']['arrived']:,} raw trips"
+    io.write_json("loss_metrics", {"city": city, "traces": traces.kind, **figures})
+    arrived = figures["raw_trips"]["arrived"]
+    title = f"{city}, {traces.kind} traces: what became of {arrived:,} raw trips"
     io.path("outcome_picture").write_text(sankey(figures, title=title), "utf-8")
     outcome_rows(figures).write_csv(io.path("outcome_plot"))
 

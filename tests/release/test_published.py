@@ -161,6 +161,7 @@ def test_a_city_without_a_trip_is_counted_as_nothing(own):
     lay_city(own, "east", [])
     text = (release(own, "east") / "README.md").read_text("utf-8")
     assert "| raw trips | 0 | 30 |" in text
+    assert "recorded by real vehicles" not in text  # its configuration says so, not its trips
 
 
 def test_a_release_of_no_trip_at_all_is_an_error(own):
