@@ -3,8 +3,9 @@
     intervals_of({"max": 0.7}, delta=0.1)             ->  [Interval(None, Decimal("0.8"))]
     intervals_of({"min": 0.4, "max": 0.2}, delta=0.1) ->  BoundsError: min 0.4 is above max 0.2
 
-0.7 + 0.1 is 0.8 here, and a value printed as 0.8 passes it; in doubles the sum is a hair less.
-There is no floor under the tolerance. Whatever is no sound bound fails the check with the reason.
+0.7 + 0.1 is 0.8 here; in doubles the sum is a hair less. A value is compared at 12 digits, for which
+sums of doubles can be trusted: the mean of a walk at 1.2 m/s may come out as 1.1999999999999997.
+There is no floor under the tolerance. What is no sound bound fails the check with the reason.
 """
 
 import math
@@ -27,12 +28,17 @@ class Interval(NamedTuple):
 
     def margin(self, value: float) -> Decimal:
         """Return how far a finite value lies inside (0 or more) or outside (below 0)."""
-        exact = decimal_of(value)
+        found = measured_decimal(value)
         sides = [
-            *([] if self.low is None else [exact - self.low]),
-            *([] if self.high is None else [self.high - exact]),
+            *([] if self.low is None else [found - self.low]),
+            *([] if self.high is None else [self.high - found]),
         ]
         return min(sides)
+
+
+def measured_decimal(value: float) -> Decimal:
+    """Return a measured value at 12 digits, below 1 at 12 decimal places: no rounding noise."""
+    return Decimal(f"{value:.12g}" if abs(value) >= 1 else f"{value:.12f}")
 
 
 def decimal_of(number: float) -> Decimal:

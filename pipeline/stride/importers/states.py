@@ -9,6 +9,7 @@ Whoever is at x = y = 0 is absent. Nothing pickled is ever read. Our own files a
 
 import zipfile
 import zlib
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
@@ -41,20 +42,23 @@ class StatesFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            opened = np.load(path, allow_pickle=False)
-        except _FAULTS as fault:
-            raise SourceError(f"{path}: expected an .npz file, found {_said(fault)}") from fault
-        if not isinstance(opened, np.lib.npyio.NpzFile):
-            raise SourceError(
-                f"{path}: expected an .npz file, found a single array; save it with"
-                " np.savez(path, states=array)"
-            )
-        self._npz = opened
-        self.keys = tuple(opened.files)
-        twice = sorted({key for key in self.keys if self.keys.count(key) > 1})
-        if twice:
-            raise SourceError(f"{path}: expected each member once, found {twice[0]!r} again")
+        with ExitStack() as unless_sound:
+            try:
+                file = unless_sound.enter_context(path.open("rb"))
+                opened = np.load(file, allow_pickle=False)
+            except _FAULTS as fault:
+                raise SourceError(f"{path}: expected an .npz file, found {_said(fault)}") from fault
+            if not isinstance(opened, np.lib.npyio.NpzFile):
+                raise SourceError(
+                    f"{path}: expected an .npz file, found a single array; save it with"
+                    " np.savez(path, states=array)"
+                )
+            self._npz = unless_sound.enter_context(opened)
+            self.keys = tuple(opened.files)
+            twice = sorted({key for key in self.keys if self.keys.count(key) > 1})
+            if twice:
+                raise SourceError(f"{path}: expected each member once, found {twice[0]!r} again")
+            self._open = unless_sound.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +69,7 @@ class StatesFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._npz.close()
+        self._open.close()
 
     def array(self, key: str) -> Floats:
         """Return a member as doubles.

@@ -25,8 +25,8 @@ _TREE_POINTS = 1000
 # Pairs looked at together: bounds memory, not results.
 _MOST_PAIRS = 1_000_000
 _SLACK = 1 + 1e-9
-# Beyond it squares overflow.
-_FARTHEST_M = 1e150
+# Beyond it squares overflow, and no tree can be made.
+FARTHEST_M = 1e150
 
 
 def median_spacing(clip: Clip) -> float:
@@ -71,7 +71,7 @@ def neighbour_counts(clip: Clip, radius: float, frames: Ints) -> Floats:
         counts = np.zeros((len(new), clip.agents))
         if not radius >= 0:
             return counts
-        odd = _odd(clip, new) if np.isfinite(radius) else np.ones(len(new), np.bool_)
+        odd = _odd(clip, new) | (radius > FARTHEST_M)
         flat = np.flatnonzero(~odd)
         for one, other, distance in _close_pairs(clip, new[flat], radius):
             close = distance <= radius
@@ -95,7 +95,7 @@ def contacts(clip: Clip, frames: Ints) -> Floats:
         touching = np.zeros(len(new))
         radius = np.where(clip.present[new], clip.radius[new], 0.0)
         reach = 2 * float(np.fmax.reduce(radius, axis=None, initial=0.0))
-        odd = _odd(clip, new) if np.isfinite(reach) else np.ones(len(new), np.bool_)
+        odd = _odd(clip, new) | (reach > FARTHEST_M)
         flat = np.flatnonzero(~odd)
         own = radius[flat].ravel()
         for one, other, distance in _close_pairs(clip, new[flat], reach):
@@ -176,7 +176,7 @@ def _laid_apart(clip: Clip, frames: Ints, *, gap: float) -> tuple[Ints, Ints, Fl
 
 def _odd(clip: Clip, frames: Ints) -> Bools:
     """Return (F,), whether a frame has a position that is not finite, which no tree can take."""
-    far = ~((np.abs(clip.x[frames]) < _FARTHEST_M) & (np.abs(clip.y[frames]) < _FARTHEST_M))
+    far = ~((np.abs(clip.x[frames]) < FARTHEST_M) & (np.abs(clip.y[frames]) < FARTHEST_M))
     return np.asarray((far & clip.present[frames]).any(axis=1))
 
 
@@ -197,8 +197,7 @@ def _matrix(clip: Clip, frame: int | np.int64) -> Floats:
     """Return all distances between those present in a frame."""
     there = clip.present[frame]
     x, y = clip.x[frame][there], clip.y[frame][there]
-    with np.errstate(invalid="ignore", over="ignore"):
-        return np.asarray(np.hypot(x[:, None] - x[None, :], y[:, None] - y[None, :]))
+    return np.asarray(np.hypot(x[:, None] - x[None, :], y[:, None] - y[None, :]))
 
 
 def _nearest_by_matrix(clip: Clip, frame: int | np.int64) -> Floats:

@@ -1,6 +1,6 @@
 """The eight trends without their empty bins: a crowd that leaves does not slow down.
 
-Mean speeds 1.2, 1.2, 1.2, nobody, nobody: speed_trend -0.67, speed_trend_observed 0.0
+Mean speeds 1.2, 1.2, 1.2, nobody, nobody: speed_trend -0.5, speed_trend_observed 0.0
 
 Each takes the values of the published trend's bins, leaves out those without data, and puts the
 slope through the others where they lie. None for fewer than 2 bins with data.

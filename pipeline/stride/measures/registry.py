@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from pipeline.stride.measures import direction, realism, spatial, temporal, velocity
 from pipeline.stride.measures.clip import Clip
 
@@ -50,7 +52,8 @@ class Measure(NamedTuple):
         Raises:
             UndefinedError: It has no value at all, or a parameter is of the wrong kind.
         """
-        return self.function(clip, **{**self.parameters, **params})
+        with np.errstate(all="ignore"):  # the value itself tells what is not finite
+            return self.function(clip, **{**self.parameters, **params})
 
 
 def _from_zero(_: Params) -> tuple[float, float]:

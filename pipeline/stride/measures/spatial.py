@@ -49,8 +49,7 @@ def spatial_concentration(clip: Clip, *, n_grid: object) -> float | None:
 
 def _cells(values: Floats, size: int) -> Ints:
     """Return the cell of each value along one side of the box."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        edges = np.linspace(values.min(), values.max(), size + 1)
+    edges = np.linspace(values.min(), values.max(), size + 1)
     return np.clip(np.searchsorted(edges, values) - 1, 0, size - 1)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.direction import entropy_of, mean_alignment
-from pipeline.stride.measures.neighbours import distances_within
+from pipeline.stride.measures.neighbours import FARTHEST_M, distances_within
 from pipeline.stride.measures.realism import pooled_collisions, slow_share
 from pipeline.stride.measures.series import bins, sampled_bins, trend_of_bins
 from pipeline.stride.measures.spatial import clip_spacing, local_radius, mean_neighbours
@@ -88,9 +88,9 @@ def _clustered(places: Floats, eps: float) -> float | None:
         return None
     if not eps > 0:
         raise UndefinedError(f"eps: expected metres above 0, found {eps}: most agents coincide")
-    if not np.isfinite(places).all():
+    if not (np.abs(places) < FARTHEST_M).all():
         raise UndefinedError("a mean position is not finite")
-    if not np.isfinite(eps):
+    if eps > FARTHEST_M:
         return 1.0
     one, other, distance = distances_within(places, eps)
     one, other = one[distance <= eps], other[distance <= eps]

@@ -1,0 +1,1 @@
+"""STRIDE: measures, trajectories, importers, checks, scores, reports."""

@@ -1,0 +1,119 @@
+"""Each trap on the smallest trajectory that falls into it, and none on a sound one."""
+
+import numpy as np
+import pytest
+
+from pipeline.seeds import rng_for
+from pipeline.stride.traps import crowd_fault, traps_of
+from tests.stride.crowds import absent, strolling, walkers
+
+
+def codes(walk):
+    return [trap.code for trap in traps_of(walk)]
+
+
+def spoils(walk):
+    return {field for trap in traps_of(walk) for field in trap.spoils}
+
+
+def test_a_sound_trajectory_falls_into_no_trap():
+    assert codes(strolling()) == []
+    assert crowd_fault(strolling()) is None
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("field", ["positions", "velocity", "goal"])
+def test_what_is_not_finite_spoils_its_field(field, odd):
+    walk = strolling()
+    values = getattr(walk, field).copy()
+    values[7, 1] = odd, 1.0
+    walk = walk._replace(**{field: values})
+    assert spoils(walk) == {field}
+    assert "frame 7 of agent 1" in traps_of(walk)[0].text
+
+
+@pytest.mark.parametrize("radius", [0.0, -0.2, np.nan, np.inf])
+def test_a_radius_that_no_body_has_spoils_it(radius):
+    walk = strolling()
+    radii = walk.radius.copy()
+    radii[:, 2] = radius
+    assert spoils(walk._replace(radius=radii)) == {"radius"}
+
+
+def test_of_the_absent_nothing_is_asked():
+    walk = absent(strolling(), (slice(None), 1))
+    radius = np.where(walk.present, 0.2, 0.0)
+    assert codes(walk._replace(radius=radius)) == []
+
+
+@pytest.mark.parametrize("dt_s", [0.4, None])
+@pytest.mark.parametrize(
+    "factor", [0.0, -1.0, pytest.param(10.0, marks=[]), pytest.param(2.0, marks=[])]
+)
+def test_velocities_that_contradict_positions_spoil_velocity(factor, dt_s):
+    walk = strolling()
+    walk = walk._replace(velocity=walk.velocity * factor, dt_s=dt_s)
+    # Without seconds between frames a wrong size cannot be told, a wrong way can.
+    assert spoils(walk) == ({"velocity"} if dt_s or factor <= 0 else set())
+
+
+@pytest.mark.parametrize("dt_s", [0.4, None])
+def test_velocities_of_people_who_do_not_move_contradict(dt_s):
+    still = walkers([(1, 1), (2, 2)], [(0, 0)] * 2)
+    walk = still._replace(velocity=still.velocity + 1.0, dt_s=dt_s)
+    assert spoils(walk) == {"velocity"}
+    assert spoils(still._replace(dt_s=dt_s)) == set()
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_velocity_may_be_that_of_the_step_before_or_of_the_step_after(shift):
+    rng = rng_for(5, "test_stride", "turning")
+    velocity = rng.normal(0, 2, (50, 4, 2))
+    walk = walkers(rng.uniform(20, 30, (4, 2)), np.zeros((4, 2)), frames=50)
+    steps = np.concatenate((np.zeros((1, 4, 2)), velocity[1 - shift : 50 - shift]))
+    walk = walk._replace(positions=walk.positions + np.cumsum(steps * 0.4, 0), velocity=velocity)
+    assert "velocity" not in spoils(walk)
+
+
+def test_jitter_of_standing_people_contradicts_nothing():
+    rng = rng_for(6, "test_stride", "jitter")
+    still = walkers([(1, 1), (2, 2)], [(0, 0)] * 2)
+    assert spoils(still._replace(positions=still.positions + rng.normal(0, 0.02, (20, 2, 2)))) == (
+        set()
+    )
+
+
+def test_somebody_near_the_origin_is_told():
+    assert codes(walkers([(0.0005, 0.0005), (5, 5)], [(0, 0)] * 2)) == ["near_origin"]
+
+
+def test_a_gap_of_one_frame_is_told_and_a_longer_one_is_not():
+    assert codes(absent(strolling(), (5, 0))) == ["lone_gap"]
+    assert codes(absent(strolling(), (slice(5, 8), 0), (0, 1), (19, 2))) == []
+
+
+def test_radii_of_half_a_metre_may_be_a_time():
+    assert codes(walkers([(1, 1), (9, 9)], [(0, 0)] * 2, radius=0.5)) == ["radius_is_tau"]
+    assert codes(walkers([(1, 1), (9, 9)], [(0, 0)] * 2, radius=0.7)) == ["radius_unusual"]
+
+
+def test_time_is_told_when_it_is_not_known_or_not_the_usual():
+    assert codes(strolling()._replace(dt_s=None)) == ["dt_unknown"]
+    assert codes(walkers([(1, 1), (5, 5)], [(1, 0)] * 2, dt_s=0.1)) == ["dt_not_canonical"]
+
+
+def test_people_faster_than_2_metres_a_second_hint_at_wrong_frames():
+    assert codes(walkers([(1, 1), (5, 5)], [(2.3, 0)] * 2)) == ["fast"]
+
+
+@pytest.mark.parametrize(
+    ("walk", "words"),
+    [
+        (walkers([(1, 1), (2, 2)], [(0, 0)] * 2, frames=1), "at least 2 frames, found 1"),
+        (walkers([(1, 1)], [(0, 0)]), "found one agent that is ever present"),
+        (absent(strolling(), (slice(None), [0, 1])), "found one agent that is ever present"),
+        (absent(strolling(), (slice(None), [0, 1, 2])), "found nobody ever present"),
+    ],
+)
+def test_one_frame_or_one_person_is_no_crowd(walk, words):
+    assert words in crowd_fault(walk)
