@@ -3,8 +3,8 @@
     intervals_of({"max": 0.7}, delta=0.1)             ->  [Interval(None, Decimal("0.8"))]
     intervals_of({"min": 0.4, "max": 0.2}, delta=0.1) ->  BoundsError: min 0.4 is above max 0.2
 
-0.7 + 0.1 is 0.8 here; in doubles the sum is a hair less. A value is compared at 12 digits, for which
-sums of doubles can be trusted: the mean of a walk at 1.2 m/s may come out as 1.1999999999999997.
+0.7 + 0.1 is 0.8 here; in doubles the sum is a hair less. A value is compared at 12 digits, for
+which doubles can be trusted: the mean of a walk at 1.2 m/s may come out as 1.1999999999999997.
 There is no floor under the tolerance. What is no sound bound fails the check with the reason.
 """
 

@@ -24,6 +24,10 @@ def _cosine(_: Params) -> tuple[float, float]:
     return -1.0, 1.0
 
 
+def _two(_: Params) -> tuple[float, float]:
+    return -2.0, 2.0  # two neighbouring bins have data, and one of them all of it
+
+
 _WINDOW: dict[str, float] = {"window_s": 10.0}
 _OBSERVED = (
     observed.speed_trend_observed,
@@ -68,7 +72,9 @@ CORRECTED = table_of(
     ),
     Measure("group_cohesion", "R", plausibility.group_cohesion, {}, "m", _from_zero),
     *(
-        MEASURES[one.__name__.removesuffix("_observed")]._replace(name=one.__name__, function=one)
+        MEASURES[one.__name__.removesuffix("_observed")]._replace(
+            name=one.__name__, function=one, bounds=_two
+        )
         for one in _OBSERVED
     ),
 )  # fmt: skip

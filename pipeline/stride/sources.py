@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+
 from pipeline.errors import SourceError
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.benchmark import folded
@@ -212,8 +214,9 @@ def read_states(
     walk, traps = trajectory_of_states(
         states, dt_s=settings.dt_s or dt_s, absent=absent, present=present, group=group
     )
-    if settings.velocity == "positions":
-        walk = with_derived_velocity(walk)
-    if settings.resample_dt_s is not None:
-        walk = resampled(walk, dt_s=settings.resample_dt_s)
+    with np.errstate(all="ignore"):  # what is not finite is a trap below
+        if settings.velocity == "positions":
+            walk = with_derived_velocity(walk)
+        if settings.resample_dt_s is not None:
+            walk = resampled(walk, dt_s=settings.resample_dt_s)
     return StatesRead(walk, [*traps, *traps_of(walk)])

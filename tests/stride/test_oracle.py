@@ -8,6 +8,7 @@ from sklearn.cluster import DBSCAN
 
 from bench.stride_plain import PLAIN, plain_measures
 from pipeline.seeds import rng_for
+from pipeline.stride.corrected import CORRECTED
 from pipeline.stride.importers.states import trajectory_of_states
 from pipeline.stride.measures import neighbours, temporal
 from pipeline.stride.measures.clip import Clip
@@ -105,6 +106,22 @@ def test_measures_do_not_depend_on_the_order_of_agents(states, seed):
             assert other[name] is None, name
         else:
             assert other[name] == pytest.approx(value, rel=1e-9, abs=1e-9), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(crowds())
+def test_values_lie_within_the_ranges_of_the_table(states):
+    clip = clip_of(states)
+    clip.walk = clip.walk._replace(dt_s=0.4, group=np.arange(states.shape[1]) // 2)
+    for name, measure in {**MEASURES, **CORRECTED}.items():
+        if clip.frames < 5 or name == "obstacle_penetration":
+            continue
+        low, high = measure.bounds({})
+        try:
+            value = measure.value(clip, {})
+        except UndefinedError:
+            continue
+        assert value is None or low - 1e-9 <= value <= high + 1e-9, name
 
 
 def test_one_agent_of_enormous_radius_collides_with_all():

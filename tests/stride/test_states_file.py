@@ -1,6 +1,8 @@
 """States in an .npz: read without pickles, written so that others read them, absence made plain."""
 
 import pickle
+import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -140,6 +142,15 @@ def test_a_broken_member_is_refused(tmp_path):
         file.array("states")
 
 
+def test_a_file_that_holds_a_member_twice_is_refused(tmp_path):
+    np.savez(tmp_path / "twice.npz", **{"0001": states(strolling())})
+    with zipfile.ZipFile(tmp_path / "twice.npz", "a") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that of zipfile on the second name
+        file.writestr("0001.npy", file.read("0001.npy"))
+    with pytest.raises(SourceError, match="'0001' again"):
+        StatesFile(tmp_path / "twice.npz")
+
+
 @pytest.mark.parametrize("array", [np.array(["a"]), np.array([1j]), np.array([b"x"])])
 def test_an_array_of_no_numbers_is_refused(tmp_path, array):
     np.savez(tmp_path / "x.npz", states=array)
@@ -222,6 +233,16 @@ def test_reference_mode_takes_states_as_they_are(change):
         check_settings(REFERENCE._replace(**change))
     check_settings(STRICT._replace(**change))
     check_settings(REFERENCE._replace(dt_s=0.4))
+
+
+@pytest.mark.parametrize("change", [{}, {"velocity": "positions"}, {"resample_dt_s": 0.3}])
+@pytest.mark.parametrize("huge", [1e308, 1e160])
+def test_huge_numbers_are_a_trap_and_no_warning(huge, change):
+    rows = states(strolling())
+    rows[3, 1, 0] = huge
+    settings = Settings("strict", dt_s=0.4, **change)
+    traps = read_states(rows, None, settings=settings).traps
+    assert "positions_not_finite" in [trap.code for trap in traps]
 
 
 def test_velocities_may_be_derived_and_frames_resampled_while_reading():

@@ -21,7 +21,7 @@ def test_a_sound_trajectory_falls_into_no_trap():
     assert crowd_fault(strolling()) is None
 
 
-@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e308, -1e9])
 @pytest.mark.parametrize("field", ["positions", "velocity", "goal"])
 def test_what_is_not_finite_spoils_its_field(field, odd):
     walk = strolling()

@@ -32,7 +32,8 @@ class Measure(NamedTuple):
         function: Computes it from a clip and its parameters by name; None = no data.
         parameters: Parameter names and the values they have unless a benchmark says otherwise.
         unit: Of the value; `1` = none.
-        bounds: From parameters to the least and the largest possible value.
+        bounds: From parameters to the least and the largest possible value, of a clip that has
+            at least as many frames as bins.
         reads: What it reads besides positions and presence.
         empty: What the published scorer says where there is no data.
     """
