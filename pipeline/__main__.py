@@ -41,10 +41,14 @@ typical use:
   python -m pipeline audit HEAD workspace      what a change did to the texts
   python -m pipeline diff v1 v2                what differs between two releases, and why
   python -m pipeline review export porto --raters H1,H2   a page for people to score texts on
+  python -m pipeline qc-text porto TRIP --field instruction_literal --text "..."
+  python -m pipeline stride score --benchmark BENCH.json --states DIR --out REPORT.json
 """
 
 # The disk is full, the quota or the largest file size reached, or the place is not ours to write.
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS}
+# The user named a place where no file can be; elsewhere these are our own mistakes.
+NO_PLACE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EPERM}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -63,7 +67,8 @@ def main(argv: list[str] | None = None) -> int:
             raise
         return 141  # as a tool that the signal ends, such as `cat FILE | head`
     except OSError as fault:
-        if _number(fault) not in NO_ROOM:
+        number = _number(fault)
+        if number not in NO_ROOM and not (number in NO_PLACE and _is_named(fault, arguments)):
             raise
         where = f"{fault.filename}: " if fault.filename else ""
         return _ended(
@@ -85,6 +90,14 @@ def _number(fault: OSError) -> int | None:
     return int(told[1]) if fault.errno is None and told else fault.errno
 
 
+def _is_named(fault: OSError, arguments: argparse.Namespace) -> bool:
+    """Tell whether a fault is about a file the user named, or one beside it on its way there."""
+    named = [value for value in vars(arguments).values() if isinstance(value, Path)]
+    quoted = re.search(r"'([^']+)'", str(fault))  # where Arrow names the file
+    file = Path(fault.filename or (quoted[1] if quoted else ""))
+    return any(file == name or file.parent in {name, name.parent} for name in named)
+
+
 def _reader_is_gone() -> bool:
     """Tell whether nobody reads standard output any more; if so, let the rest of it go nowhere."""
     pipe = select.poll()
@@ -98,7 +111,7 @@ def _reader_is_gone() -> bool:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m pipeline",
-        description="Build language-trajectory benchmarks: raw GPS in, validated phases out.",
+        description="Build and score language-trajectory benchmarks: raw GPS in, a release out.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO, TypeVar
@@ -152,7 +152,7 @@ class StageIO:
         """Count the rows of a table by the feet of its files, without reading it."""
         path = self._input(name)
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        return sum(pq.ParquetFile(file).metadata.num_rows for file in files)
+        return sum(map(_rows_in, files))
 
     @property
     def ledger_folder(self) -> Path:
@@ -305,6 +305,22 @@ class ShardWriter:
         self._count += 1
 
 
+@contextmanager
+def _parquet_in(file: Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; what it cannot give is a SourceError."""
+    try:
+        yield pq.ParquetFile(file)
+    except (pa.ArrowException, OSError) as fault:
+        raise SourceError(
+            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
+        ) from fault
+
+
+def _rows_in(file: Path) -> int:
+    with _parquet_in(file) as parquet:
+        return int(parquet.metadata.num_rows)
+
+
 def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
     """Read one Parquet file and hold its columns to the artifact's schema.
 
@@ -315,12 +331,8 @@ def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
         SourceError: It is no readable Parquet file.
         ContractError: Its columns are not those of the schema.
     """
-    try:
-        frame = pl.from_arrow(pq.ParquetFile(file).read())
-    except (pa.ArrowException, OSError) as fault:
-        raise SourceError(
-            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
-        ) from fault
+    with _parquet_in(file) as parquet:
+        frame = pl.from_arrow(parquet.read())
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
     if artifact.schema is not None:
         check_columns(artifact.schema, frame, where=str(file))

@@ -75,3 +75,34 @@ def test_a_reader_that_has_gone_ends_it_quietly(lines):
         process.stdin.flush()
         assert process.stderr.read() == ""
     assert process.returncode == 141
+
+
+@pytest.mark.parametrize("place", ["nowhere/report.parquet", "folder"])
+def test_a_named_place_where_no_file_can_be_is_one_line(tmp_path, place, monkeypatch, capsys):
+    (tmp_path / "folder").mkdir()
+
+    def writes(arguments):
+        arguments.out.open("w").close()
+        return 0
+
+    def parser():
+        made = command_line.argparse.ArgumentParser()
+        made.set_defaults(command=writes, out=tmp_path / place)
+        return made
+
+    monkeypatch.setattr(command_line, "_parser", parser)
+    assert command_line.main([]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {tmp_path / place}: expected to write, found '")
+    assert len(said.splitlines()) == 1
+
+
+def test_a_missing_file_that_nobody_named_keeps_its_traceback(tmp_path, monkeypatch):
+    def parser():
+        made = command_line.argparse.ArgumentParser()
+        made.set_defaults(command=lambda _: (tmp_path / "ours").open(), out=Path("elsewhere/x"))
+        return made
+
+    monkeypatch.setattr(command_line, "_parser", parser)
+    with pytest.raises(FileNotFoundError):
+        command_line.main([])

@@ -255,3 +255,14 @@ def test_only_a_stage_that_asks_a_model_is_told_where_the_ledger_lies(tmp_path):
     other = StageIO(COMPRESS, city="toy", root=tmp_path, ledger=tmp_path / "store")
     with pytest.raises(ContractError, match="stage compress: wants the response ledger"):
         _ = other.ledger_folder
+
+
+def test_rows_of_a_broken_file_are_a_fault_that_names_it(tmp_path):
+    write_input(tmp_path)
+    file = tmp_path / "data/toy/matched/part-00000.parquet"
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        assert io.rows("matched") == 1
+        io.write_shards("phased", [frame_of("phased_trip")])
+        file.write_bytes(file.read_bytes()[:100])
+        with pytest.raises(SourceError, match=r"part-00000\.parquet: expected a Parquet file"):
+            io.rows("matched")
