@@ -151,14 +151,15 @@ def check_frame(name: str, frame: pl.DataFrame, *, where: str, key: str) -> None
         check_rows(name, rows, where=where, first_row=start, key=key)
 
 
-def check_columns(name: str, frame: pl.DataFrame, *, where: str) -> None:
+def check_columns(
+    name: str, frame: pl.DataFrame, *, where: str, remedy: str = "rebuild it with `dvc repro`"
+) -> None:
     """Raise ContractError when a table's columns are not the schema's, without a look at each row.
 
     Names, order and types; no null in a column that may hold none, and no NaN in any.
     """
     expected = _frame_schema(name)
     found: dict[str, object] = dict(frame.schema)
-    remedy = "rebuild it with `dvc repro`"
     if list(found) != list(expected):
         raise ContractError(
             f"{where}: expected the columns {', '.join(expected)}, found {', '.join(found)};"

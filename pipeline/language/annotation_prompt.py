@@ -10,6 +10,7 @@ Paper A.3.6. The shots are turns of the chat: a seed's trip asked as any other, 
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.errors import PromptError
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Message
 from pipeline.language.shots import Seed, chosen_shots, read_seeds
@@ -46,8 +47,8 @@ class AnnotationPrompt:
             shots: How many seed examples stand in each prompt.
 
         Raises:
-            PromptError: A file is missing or broken.
-            ParameterError: The vocabulary is.
+            PromptError: A file is missing or broken, or there are fewer seeds than shots.
+            ParameterError: The vocabulary is broken, or lacks a code that a seed uses.
         """
         vocabulary_file, seeds_file = prompts / "vocabulary.yaml", prompts / "annotate/seeds.jsonl"
         self._words = read_vocabulary(vocabulary_file)
@@ -55,6 +56,12 @@ class AnnotationPrompt:
         self._scenarios = {one.code: one.name for one in self._words.scenarios}
         self._n = shots
         self._seeds = read_seeds(seeds_file)
+        if len(self._seeds) < shots:
+            raise PromptError(
+                f"prompts/annotate/seeds.jsonl: expected at least {shots} seeds, as many as `shots`"
+                f" in params.yaml, found {len(self._seeds)}; restore it with `git checkout`, or"
+                " lower `shots`"
+            )
         self._turns = {seed.seed_id: self._turn(seed) for seed in self._seeds} if shots else {}
         self.schema = self._prompt.schema
         self.hash = files_hash([*self._prompt.files, vocabulary_file, seeds_file])
@@ -64,13 +71,24 @@ class AnnotationPrompt:
 
         Raises:
             PromptError: A template cannot show the trip; names template, line and trip.
+            ParameterError: The trip was planned with a code that the vocabulary has no more.
         """
+        self._words.expect_codes(
+            trip.intents,
+            f"planned trip {trip.trip_id}",
+            remedy="plan the trips anew, `dvc repro plan_intents@CITY`, or bring the code back",
+        )
         shots = chosen_shots(self._seeds, trip.trip_id, trip.intents, self._n)
         turns = [message for seed in shots for message in self._turns[seed.seed_id]]
         asked = self._user(shown_trip(trip), trip.intents)
         return (self._prompt.system, *turns, asked), [seed.seed_id for seed in shots]
 
     def _turn(self, seed: Seed) -> tuple[Message, Message]:
+        self._words.expect_codes(
+            seed.intents,
+            f"prompts/annotate/seeds.jsonl: seed {seed.seed_id}",
+            remedy="mend seeds.jsonl, or bring the code back",
+        )
         answer = Message("assistant", nfc(json_text(seed.answer)))
         return self._user(seed.trip, seed.intents), answer
 

@@ -31,7 +31,7 @@ class IntentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         few_turns_per_km: Up to so many turns per kilometre are few.
         slow_kph: Mean speed below which a trip is slow, km/h.
         brisk_kph: Mean speed from which on it is brisk, km/h.
-        counts: Odds of one, two, ... scenarios; any scale.
+        counts: Odds of one to five scenarios; any scale.
         weights: Odds of each scenario within its draw; 0 leaves it out.
         street_share: Share of trips, of those with a road in the middle, that name one.
         time_share: Share of trips without scenario 4.1 that name their time.
@@ -47,7 +47,7 @@ class IntentsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     few_turns_per_km: Annotated[float, Meta(ge=0, le=1000)]
     slow_kph: Annotated[float, Meta(ge=0, le=300)]
     brisk_kph: Annotated[float, Meta(ge=0, le=300)]
-    counts: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=1, max_length=9)]
+    counts: Annotated[list[Annotated[float, Meta(ge=0)]], Meta(min_length=5, max_length=5)]
     weights: dict[str, Annotated[float, Meta(ge=0)]]
     street_share: Share
     time_share: Share

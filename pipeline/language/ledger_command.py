@@ -79,12 +79,20 @@ def export_answers(
 
     Args:
         folder: Folder of the ledger.
-        file: Where to write; moved into place when it is whole.
+        file: Where to write, a name in .parquet; moved into place when it is whole.
         task: Only those of this task.
         model: Only those of this model, whatever its revision.
+
+    Raises:
+        ParameterError: The ledger has no answer of that task or model.
+        SourceError: The file has another ending or is a folder, or there is no ledger.
     """
     if file.is_dir():
         raise SourceError(f"{file}: expected the name of a file to write, found a folder; name one")
+    if file.suffix != ".parquet":
+        raise SourceError(f"{file}: expected a name that ends in .parquet; rename it")
+    if task is not None or model is not None:
+        _expect_held(folder, task=task, model=model)
     count = 0
     file.parent.mkdir(parents=True, exist_ok=True)
     aside = file.with_name(f".{file.name}.writing")
@@ -101,6 +109,24 @@ def export_answers(
     finally:
         aside.unlink(missing_ok=True)
     yield f"{file}: {count:,} answers"
+
+
+def _expect_held(folder: Path, *, task: str | None, model: str | None) -> None:
+    """Refuse a task that has no answers, or a model that has none of the task."""
+    with _existing(folder) as ledger:
+        held = ledger.held()
+    tasks = sorted({row.task for row in held})
+    if task is not None and task not in tasks:
+        raise ParameterError(
+            f"ledger export: --task: expected one of {', '.join(tasks) or 'none at all'}, found"
+            f" {task!r}; name another"
+        )
+    models = sorted({row.model for row in held if task in {None, row.task}})
+    if model is not None and model not in models:
+        raise ParameterError(
+            f"ledger export: --model: expected one of {', '.join(models) or 'none at all'}, found"
+            f" {model!r}; name another"
+        )
 
 
 def _full_groups(batches: Iterable[list[Answer]]) -> Iterator[pl.DataFrame]:
@@ -210,7 +236,8 @@ def _frames(file: Path) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file of responses, some at a time."""
     for batch in _batches(file):
         frame: Any = pl.from_arrow(batch)
-        check_columns(_SCHEMA, frame, where=str(file))
+        remedy = "it is not a file of responses, leave it out"
+        check_columns(_SCHEMA, frame, where=str(file), remedy=remedy)
         yield frame
 
 

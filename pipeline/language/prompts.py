@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 import jinja2
+import jsonschema_rs
 import msgspec
 
 from pipeline.errors import PromptError
@@ -27,6 +28,13 @@ from pipeline.language.requests import Message
 PROMPTS = Path(__file__).resolve().parent.parent.parent / "prompts"
 # What a template can meet in the values it is given, beyond Jinja's own faults.
 _FAULTS_OF_VALUES = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+
+_FAULTS_OF_SCHEMAS = (
+    ValueError,
+    TypeError,
+    jsonschema_rs.ValidationError,
+    jsonschema_rs.ReferencingError,
+)
 
 
 def json_text(value: Any) -> str:
@@ -125,11 +133,14 @@ class Prompt:
     def _read_schema(self) -> dict[str, Any]:
         file = self._folder / "answer.schema.json"
         try:
-            return dict(json.loads(_read(file)))
-        except (ValueError, TypeError) as fault:
+            schema = dict(json.loads(_read(file)))
+            jsonschema_rs.validator_for(schema, offline=True)
+        except _FAULTS_OF_SCHEMAS as fault:
             raise PromptError(
-                f"{_shown(file)}: expected a JSON Schema, found: {fault}; mend the file"
+                f"{_shown(file)}: expected a JSON Schema, without references to other files,"
+                f" found: {str(fault).splitlines()[0]}; mend the file"
             ) from fault
+        return schema
 
 
 def _line_in_template(trace: TracebackType | None, file: str) -> int:

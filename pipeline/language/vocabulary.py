@@ -18,8 +18,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.params import document_of
+from pipeline.records import Intents
 
 VOCABULARY_FILE = Path(__file__).resolve().parent.parent.parent / "prompts" / "vocabulary.yaml"
 # What code knows by name; the file may word these anew, but not add to them or leave one out.
@@ -201,6 +203,32 @@ class Vocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=T
         """
         return tuple(self._words[code] for code in feature.split(JOINT)) if feature else ()
 
+    def expect_codes(self, intents: Intents, where: str, *, remedy: str) -> None:
+        """Refuse a plan with a code that this vocabulary has not: it was made with another one.
+
+        Args:
+            intents: The plan.
+            where: Whose plan it is, for the message.
+            remedy: What to do about it, for the message.
+
+        Raises:
+            ParameterError: Names the first such code.
+        """
+        queried = [target for query in intents.queries for target in query.targets]
+        targets = [*intents.targets, *queried, *([intents.waypoint] if intents.waypoint else [])]
+        features = [code for t in targets if t.feature for code in t.feature.split(JOINT)]
+        unknown = [code for code in features if code not in self._words]
+        unknown += {intents.persona} - {persona.code for persona in self.personas}
+        for plan in intents.styles:
+            style = self.style(plan.style)
+            unknown += {plan.form} - {form.code for form in style.forms}
+            unknown += {plan.length} - {length.code for length in style.lengths}
+        if unknown:
+            raise ParameterError(
+                f"{where}: expected codes of prompts/vocabulary.yaml, found {unknown[0]!r}, unknown"
+                f" there; {remedy}"
+            )
+
     def part_of_day(self, hour: int) -> PartOfDay:
         """Return the part of the day that an hour (0-23, local time) lies in."""
         return [part for part in self.parts_of_day if part.from_hour <= hour][-1]
@@ -212,7 +240,11 @@ def read_vocabulary(file: Path) -> Vocabulary:
     Raises:
         ParameterError: A key is missing or unknown, a fixed code is missing, a code occurs twice.
     """
-    found: Vocabulary = document_of(file, Vocabulary)
+    try:
+        found: Vocabulary = document_of(file, Vocabulary)
+    except ParameterError as fault:
+        message = str(fault).removeprefix(f"{file.parent}/")
+        raise ParameterError(f"prompts/{message}") from fault
     return found
 
 

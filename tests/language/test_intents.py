@@ -109,7 +109,7 @@ def test_evidence_that_goes_missing_changes_only_what_it_was_about(made_up, gone
 def test_a_single_intent_is_a_destination():
     for i in range(50):
         trip, found = rich_trip(f"t{i}")
-        intents = plan(trip, found, counts=[1.0])
+        intents = plan(trip, found, counts=[1.0, 0, 0, 0, 0])
         assert len(intents.drawn) == 1
         assert intents.drawn[0][0] == "1"
 
@@ -119,7 +119,7 @@ def test_an_ineligible_scenario_gives_way_to_the_next_of_its_order():
     everything = plan(trip, found, counts=[0, 0, 0, 0, 0, 0, 0, 0, 1])
     order = everything.scenarios[1:]
     less = Evidence({k: v for k, v in found.targets.items() if k != order[0]}, found.middle_roads)
-    intents = plan(trip, less, counts=[0, 0, 1])
+    intents = plan(trip, less, counts=[0, 0, 1, 0, 0])
     assert intents.drawn[1:] == order[:2]
     assert intents.scenarios[1:] == order[1:3]
 
@@ -414,7 +414,9 @@ def test_shards_that_do_not_belong_together_are_one_error(tmp_path):
     ("change", "message"),
     [
         ({"slow_kph": 40.0}, "slow_kph: expected at most brisk_kph, 30, found 40"),
-        ({"counts": [0.0, 0.0]}, "counts: expected one above 0"),
+        ({"counts": [0.0] * 5}, "counts: expected one above 0"),
+        ({"counts": [1.0]}, "length >= 5.*counts"),
+        ({"counts": [1.0] * 9}, "length <= 5.*counts"),
         ({"weights": {"1.1": 1.0}}, "weights: expected 1.1, 1.2"),
         ({"weights": dict.fromkeys(SCENARIOS, 1.0) | {"1.1": 0.0, "1.2": 0.0}}, "found neither"),
         ({"weights": dict.fromkeys(SCENARIOS, 0.0) | {"1.1": 1.0, "2.1": 1.0}},

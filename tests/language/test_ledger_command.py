@@ -143,10 +143,8 @@ def test_an_export_can_be_of_one_task_or_model(project, capsys):
 
 
 def test_an_empty_export_has_the_columns_and_can_be_imported(project, capsys):
-    record(project / STORE, *ANSWERS)
-    assert ledger_says(capsys, "export", "none.parquet", "--task", "x") == [
-        "none.parquet: 0 answers"
-    ]
+    record(project / STORE)
+    assert ledger_says(capsys, "export", "none.parquet") == ["none.parquet: 0 answers"]
     assert ledger_says(capsys, "import", "none.parquet") == [
         "0 answers read: 0 new, 0 already there"
     ]
@@ -218,6 +216,37 @@ def test_a_file_that_holds_no_responses_is_one_clear_error(project, capsys, path
     torn.write_bytes(torn.read_bytes()[:-30])
     assert message in fault_of(capsys, *action, path)
     assert len(kept(project / STORE)) == 9
+
+
+def test_responses_are_not_told_to_be_rebuilt(project, capsys):
+    pl.DataFrame({"a": [1]}).write_parquet("cells.parquet")
+    told = fault_of(capsys, "import", "cells.parquet")
+    assert "it is not a file of responses, leave it out" in told
+    assert "dvc" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--task", "foo"], "--task: expected one of annotate, narrate, found 'foo'"),
+        (["--model", "foo"], "--model: expected one of other, toy, found 'foo'"),
+        (["--task", "annotate", "--model", "other"], "--model: expected one of toy, found 'other'"),
+    ],
+)
+def test_an_export_of_an_unknown_task_or_model_lists_the_known_ones(
+    project, capsys, words, message
+):
+    other = replace(ANSWERS[1], task="narrate", model=replace(MODEL, model="other"))
+    record(project / STORE, ANSWERS[0], other)
+    assert message in fault_of(capsys, "export", "x.parquet", *words)
+    assert not (project / "x.parquet").exists()
+
+
+def test_an_export_under_another_ending_is_refused(project, capsys):
+    record(project / STORE, *ANSWERS)
+    told = fault_of(capsys, "export", "out/x.csv")
+    assert "out/x.csv: expected a name that ends in .parquet" in told
+    assert not (project / "out").exists()
 
 
 def test_an_export_to_a_folder_is_refused(project, capsys):

@@ -319,3 +319,30 @@ def test_the_commands_print_what_they_find_in_the_current_folder(project, monkey
     assert capsys.readouterr().err == "error: -n: expected 1 or more trips, found 0\n"
     assert command_line.main(["run", "annotate", "toy", "--replay"]) == 1
     assert "found 4 of 4 missing" in capsys.readouterr().err
+
+
+# ---- prompt files that do not fit ----------------------------------------------------------------
+
+
+def test_a_trip_planned_with_a_persona_that_was_renamed_is_one_line(project):
+    edit(project, "vocabulary.yaml", "code: relaxed", "code: calm")
+    with pytest.raises(ParameterError) as fault:
+        plans(project)
+    line = str(fault.value)
+    assert line.startswith("planned trip t1: expected codes of prompts/vocabulary.yaml, found")
+    assert "'relaxed', unknown there" in line
+    assert "`dvc repro plan_intents@CITY`" in line
+
+
+def test_a_seed_with_a_persona_that_was_renamed_is_one_line(project):
+    project.set("annotate", shots=1)
+    edit(project, "vocabulary.yaml", "code: tired", "code: weary")
+    with pytest.raises(ParameterError, match=r"seeds\.jsonl: seed \S+: .*'tired', .*; mend seeds"):
+        plans(project)
+
+
+def test_fewer_seeds_than_shots_are_refused(project):
+    project.set("annotate", shots=2)
+    (project.root / "prompts/annotate/seeds.jsonl").write_text("", "utf-8")
+    with pytest.raises(PromptError, match=r"seeds\.jsonl: expected at least 2 seeds.*, found 0"):
+        plans(project)

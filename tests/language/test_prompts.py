@@ -1,6 +1,7 @@
 """Prompts show the data as it is: hostile names survive, faults name template, line and item."""
 
 import json
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pipeline.errors import PromptError
 from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.language.prompts import PROMPTS, Prompt, files_hash, json_text
 from pipeline.language.requests import Message
+from pipeline.language.vocabulary import vocabulary
 from pipeline.records import PlannedTrip, QueryPlan
 from tests.language.trips import phased_trip, place, planned_trip, step, target
 
@@ -220,3 +222,18 @@ def test_the_hash_follows_names_and_contents_and_not_the_place(tmp_path):
     assert files_hash([here]) == files_hash([there])
     there.write_text("{{ x }}!")
     assert files_hash([here]) != files_hash([there])
+
+
+@pytest.mark.parametrize(
+    "schema", ['{"type": "nope"}', '{"$ref": "other.json"}', "[1]", "{"], ids=str
+)
+def test_an_answer_schema_that_is_none_is_refused_when_it_is_read(tmp_path, schema):
+    folder = tmp_path / "narrate"
+    shutil.copytree(PROMPTS / "narrate", folder)
+    (folder / "answer.schema.json").write_text(schema, "utf-8")
+    words = vocabulary()
+    Prompt(PROMPTS / "narrate", shared={"words": words})
+    with pytest.raises(PromptError) as fault:
+        Prompt(folder, shared={"words": words})
+    assert str(fault.value).startswith("prompts/narrate/answer.schema.json: expected a JSON Schema")
+    assert "\n" not in str(fault.value)

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
@@ -76,6 +77,9 @@ CHANGES = [
     ("caption", ("legs", "turn"), ["turns left onto {way}"], "caption.turn: entry 1.*{way}"),
     ("caption", ("endings",), ["ends {end_at} after {duration}"], r"caption.endings.*{end_at}"),
     ("narrative", ("kinds", "green"), None, "narrative.kinds.*'green'"),
+    ("caption", ("times",), ["at {exact on a {day}"], "caption.times: entry 1.*braces.*{exact on"),
+    ("caption", ("subjects",), ["a drive", "the trip}"], "caption.subjects: entry 2.*braces"),
+    ("narrative", ("nature", "park"), "{park", "narrative.nature.park: .*braces"),
 ]  # fmt: skip
 
 
@@ -85,14 +89,23 @@ def test_a_broken_bank_is_one_line_with_file_and_entry(folder, name, keys, to, m
     with pytest.raises(ParameterError) as caught:
         read_banks(folder, WORDS)
     line = str(caught.value)
-    assert line.startswith(f"{name}.yaml: ")
+    assert line.startswith(f"prompts/template/{name}.yaml: ")
     assert "\n" not in line
     assert re.search(message, line), line
 
 
+def test_a_persona_that_the_vocabulary_lacks_is_told_so():
+    personas = [one for one in WORDS.personas if one.code != "tired"]
+    with pytest.raises(ParameterError) as caught:
+        read_banks(BANKS, msgspec.structs.replace(WORDS, personas=personas))
+    line = str(caught.value)
+    assert line.startswith("prompts/template/literal.yaml: literal.personas: expected keys out of")
+    assert "found 'tired', which is missing from prompts/vocabulary.yaml" in line
+
+
 def test_a_missing_bank_is_named(folder):
     (folder / "zones.yaml").unlink()
-    with pytest.raises(ParameterError, match=r"zones\.yaml"):
+    with pytest.raises(ParameterError, match=r"^prompts/template/zones\.yaml: "):
         read_banks(folder, WORDS)
     with pytest.raises(ParameterError, match=r"zones\.yaml"):
         revision_of(folder)

@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
@@ -15,6 +16,8 @@ from pipeline.language.vocabulary import (
     read_vocabulary,
     vocabulary,
 )
+from pipeline.records import QueryPlan
+from tests.language.trips import planned_trip, target
 
 WORDS = vocabulary()
 
@@ -45,6 +48,54 @@ def test_what_a_code_means_can_be_asked_for():
     assert WORDS.feature_words("") == ()
     with pytest.raises(KeyError):
         WORDS.feature_words("volcano")
+
+
+@pytest.mark.parametrize(
+    ("key", "old"),
+    [("personas", "tired"), ("zones", "green"), ("parts_of_day", "midday"), ("facilities", "cafe")],
+)
+@pytest.mark.parametrize("where", ["targets", "queries", "waypoint"])
+def test_a_plan_with_a_code_that_was_renamed_is_one_line(tmp_path, key, old, where):
+    def rename(content):
+        (entry,) = (one for one in content[key] if one["code"] == old)
+        entry["code"] = "renamed"
+
+    feature = "" if key == "personas" else old
+    wish = target("2.2", "stop", phases=[1], feature=feature)
+    intents = planned_trip(
+        targets=[target("1.1", "road", phases=[2], names=["C"])],
+        persona="tired",
+        **({"waypoint": wish} if where == "waypoint" else {}),
+        **(
+            {"queries": [QueryPlan(dimensions=[2], targets=[wish])] * 3}
+            if where == "queries"
+            else {}
+        ),
+    ).intents
+    if where == "targets":
+        intents = msgspec.structs.replace(intents, targets=[*intents.targets, wish])
+    WORDS.expect_codes(intents, "trip 7", remedy="plan anew")
+    words = read_vocabulary(edited(tmp_path, rename))
+    with pytest.raises(ParameterError) as fault:
+        words.expect_codes(intents, "trip 7", remedy="plan anew")
+    assert str(fault.value) == (
+        f"trip 7: expected codes of prompts/vocabulary.yaml, found {old!r}, unknown there;"
+        " plan anew"
+    )
+
+
+@pytest.mark.parametrize("key", ["forms", "lengths"])
+def test_a_plan_with_a_form_or_length_that_was_renamed_is_refused(tmp_path, key):
+    intents = planned_trip().intents
+
+    def rename(content):
+        for style in content["styles"]:
+            for number, entry in enumerate(style[key]):
+                entry["code"] = f"renamed_{number}"
+
+    words = read_vocabulary(edited(tmp_path, rename))
+    with pytest.raises(ParameterError, match=r"prompts/vocabulary\.yaml, found '\w+', unknown"):
+        words.expect_codes(intents, "trip 7", remedy="plan anew")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +145,6 @@ def test_a_fault_in_the_file_is_one_line_that_names_the_place(tmp_path, change, 
     with pytest.raises(ParameterError) as fault:
         read_vocabulary(edited(tmp_path, change))
     text = str(fault.value)
-    assert text.startswith("vocabulary.yaml: vocabulary")
+    assert text.startswith("prompts/vocabulary.yaml: vocabulary")
     assert message in text
     assert "\n" not in text

@@ -12,6 +12,7 @@ from pipeline.errors import ParameterError
 from pipeline.language.engines.template.kinds import NAME_SLOTS
 from pipeline.language.engines.template.phrase import Phrase, Phrases
 
+_VOCABULARY = "prompts/vocabulary.yaml"
 # What no text may hold: marks, and words of maps and pipelines that no person says.
 _MARKS = ("\N{EM DASH}", ";", "  ")
 _LABELS = re.compile(
@@ -19,11 +20,14 @@ _LABELS = re.compile(
     r"|phases?|segments?|trajector(y|ies)|waypoints?)\b",
     re.IGNORECASE,
 )
+_SLOT = re.compile(r"\{[A-Za-z_]+\}")
 _MARK_AT_END = re.compile(r"[.!?](\{[a-z_]+\})*$")
 
 
 def refuse_labels(value: Any, where: str) -> None:
-    """Refuse a bank that holds an em-dash, a semicolon, a double space, or a label of the maps.
+    """Refuse what no text may hold: an em-dash, a semicolon, a double space, a label of the maps.
+
+    A brace that is no part of a slot is refused too.
 
     Args:
         value: The bank as it lies in its file: mappings, lists and texts.
@@ -42,6 +46,11 @@ def refuse_labels(value: Any, where: str) -> None:
             raise ParameterError(
                 f"{where}: expected words that people say, with no em-dash, semicolon or double"
                 f" space, found {found!r}; mend the entry"
+            )
+        if set("{}") & set(_SLOT.sub("", value)):
+            raise ParameterError(
+                f"{where}: expected braces only around slots, as in {{name}}, found {value!r}; mend"
+                " the entry"
             )
 
 
@@ -108,17 +117,34 @@ def expect_one(phrases: Phrases, slots: Iterable[str], where: str) -> None:
 
 
 def expect_keys(
-    where: str, found: Iterable[str], known: Iterable[str], *, all_of_them: bool = True
+    where: str,
+    found: Iterable[str],
+    known: Iterable[str],
+    *,
+    all_of_them: bool = True,
+    of_vocabulary: bool = False,
 ) -> None:
-    """Refuse a mapping with a key that is not known, or (unless told) without one that is."""
+    """Refuse a mapping with a key that is not known, or (unless told) without one that is.
+
+    Args:
+        where: File and key, for messages.
+        found: Its keys.
+        known: The keys it may have.
+        all_of_them: Whether it must have them all.
+        of_vocabulary: Whether the keys are codes of the vocabulary, for messages.
+    """
     have, want = list(found), list(known)
     unknown = [key for key in have if key not in want]
     missing = [key for key in want if key not in have]
     if unknown:
         raise ParameterError(
-            f"{where}: expected keys out of {', '.join(want)}, found {unknown[0]!r}; mend the file"
+            f"{where}: expected keys out of {', '.join(want)}, found {unknown[0]!r}"
+            + (f", which is missing from {_VOCABULARY}" if of_vocabulary else "")
+            + "; mend the file"
         )
     if missing and all_of_them:
         raise ParameterError(
-            f"{where}: expected an entry for {missing[0]!r}, found only {', '.join(have)}; add it"
+            f"{where}: expected an entry for {missing[0]!r}"
+            + (f", a code of {_VOCABULARY}" if of_vocabulary else "")
+            + f", found only {', '.join(have)}; add it"
         )

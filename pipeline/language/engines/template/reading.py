@@ -8,7 +8,7 @@ trip that nothing could be said of is one ParameterError that names file and ent
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,8 @@ def revision_of(folder: Path) -> str:
             digest.update(hashlib.sha256(file.read_bytes()).digest())
         except OSError as fault:
             raise ParameterError(
-                f"{file.name}: expected a phrase bank in {folder.name}/, found {fault.strerror};"
+                f"prompts/{file.relative_to(folder.parent)}: expected this file, found"
+                f" '{fault.strerror}';"
                 " restore it from the repository"
             ) from fault
     return digest.hexdigest()[:12]
@@ -104,7 +105,15 @@ def read_banks(folder: Path, words: Vocabulary) -> Banks:
     Raises:
         ParameterError: A bank is missing or does not fit the vocabulary or the code.
     """
+    try:
+        return _compiled(folder, words)
+    except ParameterError as fault:
+        # What is raised below begins with the file's name, or its whole path.
+        message = str(fault).removeprefix(f"{folder}/")
+        raise ParameterError(f"prompts/template/{message}") from fault
 
+
+def _compiled(folder: Path, words: Vocabulary) -> Banks:
     def section(name: str, kind: Any) -> Any:
         found = section_of(folder / f"{name}.yaml", name, kind)
         refuse_labels(msgspec.to_builtins(found), f"{name}.yaml: {name}")
@@ -133,6 +142,12 @@ def read_banks(folder: Path, words: Vocabulary) -> Banks:
         caption=_caption(caption),
         narrative=_narrative(section("narrative", NarrativeShape), words),
     )
+
+
+def _expect_codes(
+    where: str, found: Iterable[str], known: Iterable[str], *, all_of_them: bool = True
+) -> None:
+    expect_keys(where, found, known, all_of_them=all_of_them, of_vocabulary=True)
 
 
 def _letters(heading: str) -> str:
@@ -177,7 +192,7 @@ def _zones(
     found: dict[str, dict[str, list[str]]], words: Vocabulary
 ) -> dict[str, dict[str, tuple[str, ...]]]:
     where = "zones.yaml: zones"
-    expect_keys(where, found, [zone.code for zone in words.zones])
+    _expect_codes(where, found, [zone.code for zone in words.zones])
     for zone, slots in found.items():
         expect_keys(f"{where}.{zone}", slots, ZONE_SLOTS)
     return {zone: {slot: tuple(e) for slot, e in slots.items()} for zone, slots in found.items()}
@@ -185,7 +200,7 @@ def _zones(
 
 def _facilities(found: dict[str, list[str]], words: Vocabulary) -> dict[str, tuple[str, ...]]:
     known = {facility.code: facility.words for facility in words.facilities}
-    expect_keys("facilities.yaml: facilities", found, known, all_of_them=False)
+    _expect_codes("facilities.yaml: facilities", found, known, all_of_them=False)
     return {code: (noun, *found.get(code, ())) for code, noun in known.items()}
 
 
@@ -193,7 +208,7 @@ def _clock(
     found: dict[str, PartOfDayShape], words: Vocabulary
 ) -> dict[tuple[str, str], dict[str, tuple[str, ...]]]:
     where = "clock.yaml: clock"
-    expect_keys(where, found, [part.code for part in words.parts_of_day])
+    _expect_codes(where, found, [part.code for part in words.parts_of_day])
     days = {day.code: day.words for day in words.days} | {day: day for day in DAYS_IN_FULL}
     slots = {
         "on_when": "on",
@@ -219,7 +234,7 @@ def _clock(
 
 def _literal(found: LiteralShape, words: Vocabulary) -> LiteralBank:
     where = "literal.yaml: literal"
-    expect_keys(f"{where}.personas", found.personas, [one.code for one in words.personas])
+    _expect_codes(f"{where}.personas", found.personas, [one.code for one in words.personas])
     for code, voice in found.personas.items():
         sentences = (*voice.sentence, *voice.haste.sentence)
         expect_sentences(sentences, f"{where}.personas.{code}.sentence")
@@ -240,7 +255,7 @@ def _literal(found: LiteralShape, words: Vocabulary) -> LiteralBank:
 
 def _concise(found: ConciseShape, words: Vocabulary) -> ConciseBank:
     where = "concise.yaml: concise.personas"
-    expect_keys(where, found.personas, [one.code for one in words.personas])
+    _expect_codes(where, found.personas, [one.code for one in words.personas])
     for code, voice in found.personas.items():
         expect_sentences((*voice.word, *voice.haste), f"{where}.{code}")
     voices = {c: Pair((*v.word, *v.haste), tuple(v.word)) for c, v in found.personas.items()}
@@ -250,10 +265,10 @@ def _concise(found: ConciseShape, words: Vocabulary) -> ConciseBank:
 def _chatty(found: ChattyShape, words: Vocabulary) -> ChattyBank:
     where = "chatty.yaml: chatty"
     personas = [one.code for one in words.personas]
-    expect_keys(f"{where}.personas", found.personas, personas)
+    _expect_codes(f"{where}.personas", found.personas, personas)
     expect_keys(f"{where}.paces", found.paces, PACES)
     for pace, voices in found.paces.items():
-        expect_keys(f"{where}.paces.{pace}", voices, personas)
+        _expect_codes(f"{where}.paces.{pace}", voices, personas)
     return ChattyBank(
         forms=_forms(found.forms, words, "chatty"),
         voices={
@@ -327,7 +342,7 @@ def _caption(found: CaptionShape) -> dict[str, Phrases]:
 
 def _narrative(found: NarrativeShape, words: Vocabulary) -> NarrativeBank:
     where = "narrative.yaml: narrative"
-    expect_keys(f"{where}.kinds", found.kinds, [zone.code for zone in words.zones])
+    _expect_codes(f"{where}.kinds", found.kinds, [zone.code for zone in words.zones])
     return NarrativeBank(
         openings=phrases_of(found.openings, {"area", "kind"}, f"{where}.openings", always={"kind"}),
         plain_openings=phrases_of(
@@ -345,9 +360,9 @@ def _narrative(found: NarrativeShape, words: Vocabulary) -> NarrativeBank:
 def _forms(found: Forms, words: Vocabulary, style: str) -> Tables:
     where = f"{style}.yaml: {style}.forms"
     plan = words.style(style)
-    expect_keys(where, found, [form.code for form in plan.forms])
+    _expect_codes(where, found, [form.code for form in plan.forms])
     for form, lengths in found.items():
-        expect_keys(f"{where}.{form}", lengths, [length.code for length in plan.lengths])
+        _expect_codes(f"{where}.{form}", lengths, [length.code for length in plan.lengths])
     return {
         form: {
             length: SkeletonTable(
