@@ -95,6 +95,15 @@ def fault_against(schema: dict[str, Any], record: object) -> str | None:
     return f"{_json_path(errors[0].instance_path)}: {_shortened(errors[0].message)}"
 
 
+def fault_of_schema(schema: dict[str, Any]) -> str | None:
+    """Word why a document is no JSON Schema by itself; None: it is one."""
+    try:
+        jsonschema_rs.validator_for(schema, offline=True)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as fault:
+        return str(fault).splitlines()[0]
+    return None
+
+
 @lru_cache(maxsize=64)
 def _validator_of(schema: str) -> Any:
     try:

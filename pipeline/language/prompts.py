@@ -19,22 +19,15 @@ from types import TracebackType
 from typing import Any
 
 import jinja2
-import jsonschema_rs
 import msgspec
 
 from pipeline.errors import PromptError
 from pipeline.language.requests import Message
+from pipeline.schemas import fault_of_schema
 
 PROMPTS = Path(__file__).resolve().parent.parent.parent / "prompts"
 # What a template can meet in the values it is given, beyond Jinja's own faults.
 _FAULTS_OF_VALUES = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
-
-_FAULTS_OF_SCHEMAS = (
-    ValueError,
-    TypeError,
-    jsonschema_rs.ValidationError,
-    jsonschema_rs.ReferencingError,
-)
 
 
 def json_text(value: Any) -> str:
@@ -134,12 +127,16 @@ class Prompt:
         file = self._folder / "answer.schema.json"
         try:
             schema = dict(json.loads(_read(file)))
-            jsonschema_rs.validator_for(schema, offline=True)
-        except _FAULTS_OF_SCHEMAS as fault:
+        except (ValueError, TypeError) as fault:
             raise PromptError(
-                f"{_shown(file)}: expected a JSON Schema, without references to other files,"
-                f" found: {str(fault).splitlines()[0]}; mend the file"
+                f"{_shown(file)}: expected a JSON Schema, found: {fault}; mend the file"
             ) from fault
+        wrong = fault_of_schema(schema)
+        if wrong is not None:
+            raise PromptError(
+                f"{_shown(file)}: expected a JSON Schema without references to other files, found:"
+                f" {wrong}; mend the file"
+            )
         return schema
 
 
