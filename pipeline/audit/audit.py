@@ -34,7 +34,7 @@ from pipeline.audit.report import (
 )
 from pipeline.audit.rows import paired_rows, read_texts
 from pipeline.audit.tally import counted_rows, writers_of
-from pipeline.audit.versions import WORKSPACE, Missing, Version, open_version
+from pipeline.audit.versions import WORKSPACE, Missing, Version, check_known, open_version
 from pipeline.audit.worse import worse_trips
 from pipeline.errors import SourceError
 
@@ -80,6 +80,8 @@ def audit(root: Path, first: str, second: str, *, options: Options) -> AuditRepo
     Raises:
         SourceError: A version, or its texts, cannot be had; names the command that brings them.
     """
+    for given in (first, second):
+        check_known(root, given)
     ledgers = [given != WORKSPACE and holds_answers(Path(given)) for given in (first, second)]
     if all(ledgers):
         return _of_answers(Path(first), Path(second), options)

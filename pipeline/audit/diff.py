@@ -5,7 +5,8 @@
                                      causes=[CauseCount("changed", ["prompt"], "", 41), ...])]),
         and every record that is not the same, as a table
 
-A version is named as for an audit; a folder may also be a published release.
+A version is named as for an audit; a folder may also be a published release, or the folder of one
+city in it, which says nothing of other cities.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +53,8 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
         root: Root of the project.
         first: The version before.
         second: The version after.
-        cities: Keys of cities; none means all that either version has.
+        cities: Keys of cities; none means all that either version has, or the one city of a
+            version that is a city's own folder.
 
     Raises:
         SourceError: A version has no release, or it cannot be had; names the command that brings
@@ -60,9 +62,10 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
     """
     with ExitStack() as stack:
         before, after = (stack.enter_context(open_version(root, one)) for one in (first, second))
-        found, notes = [], []
+        keys, notes = _cities(before, after, cities)
+        found = []
         records = [pl.DataFrame(schema=dict.fromkeys(RECORD_COLUMNS, pl.String))]
-        for city in cities or list(dict.fromkeys([*before.cities, *after.cities])):
+        for city in keys:
             folders = [_release(version, city) for version in (before, after)]
             missing = [one.why for one in folders if isinstance(one, Missing)]
             if missing and cities:
@@ -77,6 +80,26 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
             raise SourceError(notes[0] if notes else nothing)
         sides = [Side(one.given, one.kind, one.commit) for one in (before, after)]
     return Compared(ReleaseDiff(sides[0], sides[1], notes, found), pl.concat(records))
+
+
+def _cities(before: Version, after: Version, asked: list[str]) -> tuple[list[str], list[str]]:
+    """Return the cities to compare, and what is to be said of others."""
+    both = [city for city in before.cities if city in after.cities]
+    either = list(dict.fromkeys([*before.cities, *after.cities]))
+    if not (before.alone or after.alone):
+        return asked or either, []
+    wrong = [city for city in asked or both or either if city not in both]
+    if wrong:
+        side = before if wrong[0] not in before.cities else after
+        raise SourceError(
+            f"{wrong[0]}: expected a city that both versions have, found none of this name in"
+            f" {side.given}; name another version"
+        )
+    if asked:
+        return asked, []
+    return both, [
+        f"{city}: only in one version, not compared" for city in either if city not in both
+    ]
 
 
 def _release(version: Version, city: str) -> dict[str, Path] | Missing | None:
@@ -95,7 +118,7 @@ def _release(version: Version, city: str) -> dict[str, Path] | Missing | None:
 def _artifact(version: Version, city: str, name: str) -> Path | Missing:
     """Return where a part of a release lies; a published one has no folder `release`."""
     place = version.artifact(city, name)
-    published = version.data / city / _PUBLISHED.get(name, name)
+    published = version.folder(city) / _PUBLISHED.get(name, name)
     return published if isinstance(place, Missing) and published.exists() else place
 
 

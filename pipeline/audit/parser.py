@@ -19,7 +19,7 @@ DIFF = (
     "Compare two releases, record by record (the task instances of data/CITY/release): which are"
     " new, gone or changed, and why: trip, draws, model, prompt, parameters, check, judge,"
     " selection, schema. A version is named as for `audit`; a folder may also be a published"
-    " release. Prints Markdown; changes nothing."
+    " release, or one city's folder in it. Prints Markdown; changes nothing."
 )
 
 

@@ -9,6 +9,7 @@ own cache or its remote to a temporary folder; nothing in the working tree chang
 """
 
 import io
+import json
 import subprocess
 import tarfile
 import tempfile
@@ -29,6 +30,8 @@ _IN_GIT = ("prompts", "params.yaml", "configs", "schemas", LOCK)
 
 # What tells a folder to be a city's: its texts, its release, or, in a published one, the latter's.
 _OF_CITY = ("annotated", "release", "generation")
+# A published city that stands alone says here whose it is.
+_CONTENTS = "contents.json"
 
 Kind = Literal["revision", "workspace", "folder"]
 
@@ -53,6 +56,7 @@ class Version:
         files: Folder with prompts/, params.yaml, configs/, schemas/ and dvc.lock, as far as the
             version has them; None where only data were kept.
         data: Folder with a folder for each city; a revision's fills as its data are asked for.
+        alone: The one city whose own folder `data` is; "" where it holds a folder for each.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class Version:
         data: Path,
         commit: str = "",
         fetch: Fetch | None = None,
+        alone: str = "",
     ) -> None:
         """Keep where things lie.
 
@@ -74,9 +79,10 @@ class Version:
             data: See the attribute.
             commit: See the attribute.
             fetch: Brings what `data` has not; None where nothing can be brought.
+            alone: See the attribute.
         """
         self.given, self.kind, self.files, self.commit = given, kind, files, commit
-        self.data, self._fetch = data, fetch
+        self.data, self._fetch, self.alone = data, fetch, alone
         self._missing: dict[Path, Missing] = {}
 
     @cached_property
@@ -87,14 +93,20 @@ class Version:
     @property
     def cities(self) -> list[str]:
         """Return its cities: those of params.yaml, else the folders with texts or a release."""
+        if self.alone:
+            return [self.alone]
         if self.files is not None and (self.files / "params.yaml").is_file():
             return list(Parameters(self.files).cities)
         held = {file.parent.name for name in _OF_CITY for file in self.data.glob(f"*/{name}")}
         return sorted(held)
 
+    def folder(self, city: str) -> Path:
+        """Return where the data of a city lie."""
+        return self.data if city == self.alone else self.data / city
+
     def artifact(self, city: str, name: str) -> Path | Missing:
         """Return where an artifact of a city lies, or why it does not."""
-        path = self.data / city / ARTIFACTS[name].path
+        path = self.folder(city) / ARTIFACTS[name].path
         if not path.exists() and path not in self._missing:
             missing = self._bring(f"data/{city}/{ARTIFACTS[name].path}", path)
             if missing is not None:
@@ -123,11 +135,12 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
     Args:
         root: Root of the project.
         given: `workspace`, a git revision, or a folder: a project, its data/, a copy of it with
-            <city>/annotated, or a published release.
+            <city>/annotated, a published release, or the folder of one city in it.
 
     Raises:
         SourceError: There is no such version, or the name means two things.
     """
+    check_known(root, given)
     commit, path = _commit(root, given), Path(given)
     if given == WORKSPACE:
         yield Version(given, WORKSPACE, files=root, data=root / "data")
@@ -150,10 +163,21 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
     elif path.is_dir():
         yield _folder(given, path)
     else:
-        raise SourceError(
-            f"{given}: expected `workspace`, a git revision or a folder with a copy of the data,"
-            " found none of these; name one that `git log` shows"
-        )
+        raise _none_of_these(given)
+
+
+def check_known(root: Path, given: str) -> None:
+    """Raise SourceError for a name that is neither a version nor a path."""
+    there = given and (given == WORKSPACE or Path(given).exists() or _commit(root, given))
+    if not there:
+        raise _none_of_these(given or "''")
+
+
+def _none_of_these(given: str) -> SourceError:
+    return SourceError(
+        f"{given}: expected `workspace`, a git revision or a folder with a copy of the data,"
+        " found none of these; name one that `git log` shows, or a path that is there"
+    )
 
 
 def _from_dvc(root: Path, commit: str) -> Fetch:
@@ -180,12 +204,28 @@ def _from_dvc(root: Path, commit: str) -> Fetch:
 
 
 def _folder(given: str, path: Path) -> Version:
-    """Tell a project, its data/, and a folder of cities apart."""
+    """Tell a project, its data/, a folder of cities, and a published city apart."""
     inside, project = path / "data", path.resolve().parent
     if inside.is_dir():
-        return Version(given, "folder", files=path, data=inside)
+        # A copy of data/ alone says nothing of prompts and parameters: they are not known.
+        known = any((path / name).exists() for name in _IN_GIT)
+        return Version(given, "folder", files=path if known else None, data=inside)
+    if (path / _CONTENTS).is_file():
+        return Version(given, "folder", files=None, data=path, alone=_city_in(path / _CONTENTS))
     beside = path.resolve().name == "data" and (project / "params.yaml").is_file()
     return Version(given, "folder", files=project if beside else None, data=path)
+
+
+def _city_in(contents: Path) -> str:
+    """Return the city that a published folder says it is of."""
+    try:
+        record = json.loads(contents.read_text("utf-8"))
+    except ValueError as fault:
+        raise SourceError(f"{contents}: expected JSON, found {fault}; copy it again") from fault
+    city = record.get("city") if isinstance(record, dict) else None
+    if not isinstance(city, str) or not city:
+        raise SourceError(f"{contents}: city: expected the key of a city, found {city!r}")
+    return city
 
 
 def _commit(root: Path, given: str) -> str:

@@ -141,7 +141,7 @@ def read_assignment(folder: Path) -> Assignment:
     except ValueError as fault:
         raise ContractError(
             f"{_shown(folder)}: expected JSON, found {fault}; take the file back from git, or write"
-            f" it anew with `python -m pipeline review export {folder.name}`"
+            f" it anew with `python -m pipeline review export {folder.name} --raters ... --replace`"
         ) from fault
     check_record(SCHEMA, record, where=_shown(folder))
     found: Assignment = msgspec.convert(record, Assignment)

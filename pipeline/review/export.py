@@ -4,6 +4,7 @@ export(root, "helsinki", ExportWish(raters=["H1", "H2"], drawn=20, ...))
 ->  data/reviews/helsinki/assignment.json, out/review-helsinki.html
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +43,8 @@ class ExportWish(NamedTuple):
         named: File with the ids of the trips; None = not given.
         drawn: Trips to draw by hash; None = not given.
         page: HTML file to write; None = out/review-<city>.html.
-        replace: Whether trips that were asked for before may be withdrawn.
+        replace: Whether trips that were asked for before may be withdrawn, and an assignment that
+            nobody can read may be replaced.
     """
 
     raters: Sequence[str]
@@ -60,7 +62,8 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
         ParameterError: Unknown city, or a rater's code is none.
         SourceError: Trips are missing; or an assignment is there that asks for more, and `replace`
             was not asked for.
-        ContractError: An artifact is of another version.
+        ContractError: An artifact is of another version; or the assignment that is there cannot be
+            read, and `replace` was not asked for.
     """
     parameters = Parameters(root)
     parameters.city(city)
@@ -79,7 +82,8 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
         rubric=setting.rubric,
     )
     folder = reviews_folder(root, city)
-    gone = _withdrawn(folder, assignment)
+    old, broken = _standing(folder, replace=wish.replace)
+    gone = withdrawn(old, assignment) if old else []
     if gone and not wish.replace:
         raise SourceError(
             f"data/reviews/{city}/{FILE}: expected an assignment that asks for all it asked for"
@@ -89,6 +93,8 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
     page = wish.page or root / "out" / f"review-{city}.html"
     write_page(page, assignment, items, ground_of(tables, items), setting)
     folder.mkdir(parents=True, exist_ok=True)
+    if broken:
+        yield _kept(folder / FILE)
     aside = folder / f".{FILE}"
     aside.write_text(assignment_text(assignment), encoding="utf-8")
     aside.replace(folder / FILE)
@@ -126,8 +132,23 @@ def ground_of(tables: CityTables, items: Sequence[ReviewItem]) -> SharedGround:
     return survey(tables, [item.drive for item in items], spots)
 
 
-def _withdrawn(folder: Path, new: Assignment) -> list[str]:
-    return withdrawn(read_assignment(folder), new) if (folder / FILE).is_file() else []
+def _standing(folder: Path, *, replace: bool) -> tuple[Assignment | None, bool]:
+    """Return the assignment that is there, if any, and whether it is one nobody can read."""
+    if not (folder / FILE).is_file():
+        return None, False
+    try:
+        return read_assignment(folder), False
+    except ContractError:
+        if not replace:
+            raise
+        return None, True
+
+
+def _kept(file: Path) -> str:
+    """Move a broken assignment aside, under a name of its content; return what was done."""
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+    kept = file.rename(file.with_name(f"{file.stem}.broken-{digest}{file.suffix}"))
+    return f"the assignment that was there cannot be read; kept as {kept.name}"
 
 
 def _told(assignment: Assignment, page: Path, root: Path, gone: list[str]) -> Iterator[str]:

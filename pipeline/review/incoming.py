@@ -47,7 +47,7 @@ class Incoming(NamedTuple):
     Attributes:
         lines: Ratings that the assignments ask for.
         outdated: Ratings of other texts or by another rubric, with the reason.
-        faults: What is wrong with all other lines, each with its place.
+        faults: What is wrong with all other lines, each with its place; and files without a line.
     """
 
     lines: list[Line]
@@ -67,7 +67,10 @@ def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Inco
     """
     found = Incoming([], [], [])
     for file in files:
-        for place, text in lines_of(file):
+        lines = list(lines_of(file))
+        if not lines:
+            found.faults.append(f"{file}: expected ratings, found an empty file; export it again")
+        for place, text in lines:
             rating = rating_of(text)
             if isinstance(rating, str):
                 found.faults.append(f"{place}: {rating}")

@@ -42,7 +42,7 @@ class ReviewItem(NamedTuple):
     def drive(self) -> DriveLife:
         """Return the trip as the map draws it."""
         phased = PhasedTrip(self.trip.trip_id, self.trip.meta, self.trip.phases)
-        return DriveLife(trip=self.matched, roads=[], phased=phased, said=None)
+        return DriveLife(trip=self.matched, roads=[], phased=phased, said=None, examined=None)
 
 
 class Setting(NamedTuple):

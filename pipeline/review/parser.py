@@ -48,7 +48,9 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
         "--page", type=Path, metavar="FILE", help="page to write (out/review-CITY.html)"
     )
     export.add_argument(
-        "--replace", action="store_true", help="allow to withdraw what was asked for before"
+        "--replace",
+        action="store_true",
+        help="allow to withdraw what was asked before, or to replace a broken assignment",
     )
     bring = actions.add_parser("import", help="merge what raters sent", description=_IMPORT)
     bring.add_argument("files", metavar="FILE", nargs="+", type=Path, help="an exported file")

@@ -3,19 +3,28 @@
     raw trip 17 -> cleaned 17 -> drives 17 (phased) and 17_p2 (rejected by compress)
     ->  [Ending("17", "drive", "phased"), Ending("17_p2", "drive", "rejected", "compress")]
 
+What came of a phased drive later stands in the loss ledger, once it is made: released, or rejected
+by a later stage.
+
 `waiting` means the next stage has not run yet; `lost` and `contradictory` mean that a stage broke
 its contract (neither kept nor rejected, or both), and should never be seen.
 """
 
 from collections.abc import Iterable
 
+import polars as pl
+
 from pipeline.records import RawTrip, Rejection
+from pipeline.release.loss import LIFE, RELEASE
 from pipeline.show.life import CleanedLife, Ending, Kind, State
 from pipeline.show.shards import CityTables
 
-# A trip counts as phased when any drive of it is; else faults and open ends come before refusals.
-PRECEDENCE: tuple[State, ...] = ("phased", "contradictory", "lost", "waiting", "rejected")
-DEPTH = {"ingest": 0, "match": 1, "compress": 2}
+# A trip counts as released, or phased, when any drive of it is; else faults and open ends come
+# before refusals.
+PRECEDENCE: tuple[State, ...] = (
+    "released", "phased", "contradictory", "lost", "waiting", "rejected",
+)  # fmt: skip
+DEPTH = {stage: number for number, stage in enumerate([*LIFE, RELEASE])}
 
 
 def endings_of(
@@ -37,19 +46,48 @@ def endings_of(
         return [_rejected("row", one) for one in rejections]
     if not cleaned:
         return [_at_stage("raw trip", raw.raw_trip_id, "ingest", "raw_trips", refused, tables)]
-    return [ending for one in cleaned for ending in _cleaned_endings(tables, one, refused)]
+    endings = [ending for one in cleaned for ending in _cleaned_endings(tables, one, refused)]
+    return _with_loss(tables, endings, refused)
 
 
 def final_of(endings: list[Ending]) -> Ending:
     """Return the one state of the trip as a whole, by the loss ledger's rule.
 
-    It is phased when at least one drive is; a trip all of whose pieces were refused ended where
-    its furthest piece did.
+    It is released, or phased, when at least one drive is; a trip all of whose pieces were refused
+    ended where its furthest piece did.
     """
     return min(
         endings,
         key=lambda one: (PRECEDENCE.index(one.state), -DEPTH.get(one.stage, 0), one.item_id),
     )
+
+
+def _with_loss(
+    tables: CityTables, endings: list[Ending], refused: dict[tuple[str, str], Rejection]
+) -> list[Ending]:
+    """Return the endings, those of phased drives as the loss ledger has them where it is made."""
+    phased = [one.item_id for one in endings if one.state == "phased"]
+    if not phased or not tables.files("loss"):
+        return endings
+    own = tables.scan("loss").filter(pl.col("item_id").is_in(phased))
+    columns = ("item_id", "state", "stage", "reason", "split")
+    entries = {
+        row["item_id"]: row for row in tables.collect(own.select(columns), "loss").to_dicts()
+    }
+    later = []
+    for one in endings:
+        entry = entries.get(one.item_id)
+        if entry is None:
+            later.append(one)
+        elif entry["state"] == "released":
+            split = f"split {entry['split']}"
+            later.append(Ending(one.item_id, "drive", "released", RELEASE, "", split))
+        else:
+            stage, reason = entry["stage"], entry["reason"] or ""
+            why = refused.get((stage, one.item_id))
+            detail = why.detail if why else ""
+            later.append(Ending(one.item_id, "drive", "rejected", stage, reason, detail))
+    return later
 
 
 def _cleaned_endings(

@@ -16,16 +16,19 @@ from pipeline.errors import SourceError
 from pipeline.params import Parameters
 from pipeline.records import (
     AnnotatedTrip,
+    CheckedTrip,
     CleanedTrip,
+    JudgedTrip,
     MatchedPoints,
     MatchedTrip,
     PhasedTrip,
     PlannedTrip,
     RawTrip,
     Rejection,
+    SelectedTrip,
 )
 from pipeline.show.endings import DEPTH, endings_of, final_of
-from pipeline.show.life import CleanedLife, DriveLife, DrivenRoad, Said, TripLife
+from pipeline.show.life import CleanedLife, DriveLife, DrivenRoad, Examined, Said, TripLife
 from pipeline.show.shards import CityTables, close_ids, rejections_where, rows_where
 
 LATER_PART = re.compile(r"_p[0-9]+$")
@@ -126,7 +129,7 @@ def _drive_lives(tables: CityTables, cleaned_ids: list[str]) -> list[DriveLife]:
         one.trip_id: one
         for one in rows_where(tables, "phased", pl.col("trip_id").is_in(ids), PhasedTrip)
     }
-    said = _said(tables, ids)
+    said, examined = _said(tables, ids), _examined(tables, ids)
     roads = _roads(tables, {edge for trip in trips for edge in trip.edge_ids})
     return [
         DriveLife(
@@ -134,6 +137,7 @@ def _drive_lives(tables: CityTables, cleaned_ids: list[str]) -> list[DriveLife]:
             roads=[roads.get(e, DrivenRoad(e, None, None, None)) for e in trip.edge_ids],
             phased=phased.get(trip.trip_id),
             said=said.get(trip.trip_id),
+            examined=examined.get(trip.trip_id),
         )
         for trip in sorted(trips, key=lambda trip: trip.t_enter_s[0])
     ]
@@ -152,6 +156,28 @@ def _said(tables: CityTables, ids: list[str]) -> dict[str, Said]:
             provenance=told.provenance if told else None,
         )
     return said
+
+
+def _examined(tables: CityTables, ids: list[str]) -> dict[str, Examined]:
+    """Return what checks, judges and selection made of drives; none for those not checked."""
+    own = pl.col("trip_id").is_in(ids)
+    judged = [
+        one for name in ("judged", "rejudged") for one in rows_where(tables, name, own, JudgedTrip)
+    ]
+    selected = {one.trip_id: one for one in rows_where(tables, "selected", own, SelectedTrip)}
+    return {
+        one.trip_id: Examined(
+            names=len(one.mentions),
+            grounded=sum(mention.verdict == "grounded" for mention in one.mentions),
+            claims=len(one.claims),
+            supported=sum(claim.verdict == "supported" for claim in one.claims),
+            findings=one.findings,
+            repairs=one.repairs,
+            judged=[verdict for verdict in judged if verdict.trip_id == one.trip_id],
+            selected=selected.get(one.trip_id),
+        )
+        for one in rows_where(tables, "checked", own, CheckedTrip)
+    }
 
 
 def _roads(tables: CityTables, edge_ids: set[str]) -> dict[str, DrivenRoad]:

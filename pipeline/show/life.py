@@ -11,18 +11,22 @@ import msgspec
 
 from pipeline.records import (
     CleanedTrip,
+    Finding,
     Intents,
+    JudgedTrip,
     MatchedPoints,
     MatchedTrip,
     PhasedTrip,
     Provenance,
     RawTrip,
     Rejection,
+    Repair,
+    SelectedTrip,
     Texts,
 )
 
 Kind = Literal["row", "raw trip", "cleaned trip", "drive"]
-State = Literal["phased", "rejected", "waiting", "lost", "contradictory"]
+State = Literal["released", "phased", "rejected", "waiting", "lost", "contradictory"]
 
 
 class DrivenRoad(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,13 +46,33 @@ class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     provenance: Provenance | None
 
 
+class Examined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What quality control found in a drive's texts, what judges scored, and whether it was taken.
+
+    `names` and `claims` count what the texts say, `grounded` and `supported` what of it holds.
+    """
+
+    names: int
+    grounded: int
+    claims: int
+    supported: int
+    findings: list[Finding]
+    repairs: list[Repair]
+    judged: list[JudgedTrip]
+    selected: SelectedTrip | None
+
+
 class DriveLife(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One connected drive: its segments, their roads in the same order, its phases, its texts."""
+    """One connected drive: its segments, their roads in the same order, its phases, its texts.
+
+    `examined` is null for a drive that quality control did not let pass, or has not seen yet.
+    """
 
     trip: MatchedTrip
     roads: list[DrivenRoad]
     phased: PhasedTrip | None
     said: Said | None
+    examined: Examined | None
 
 
 class CleanedLife(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

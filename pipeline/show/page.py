@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.drawing import cell_rows, end_rows, leg_rows, lettering, street_rows
+from pipeline.show.examined import examined_rows
 from pipeline.show.ground import Ground
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
 from pipeline.show.said import said_rows
@@ -105,7 +106,10 @@ def _drive(number: int, drive: DriveLife) -> dict[str, Any]:
         return {"title": title, "phases": [], "without": without, "said": []}
     return {
         "title": title,
-        "said": list(said_rows(drive.said)) if drive.said else [],
+        "said": [
+            *(said_rows(drive.said) if drive.said else ()),
+            *(examined_rows(drive.examined) if drive.examined else ()),
+        ],
         "without": "",
         "phases": [
             {

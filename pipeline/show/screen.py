@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from pipeline.records import CleanedTrip, MatchedPoints, RawTrip, Rejection
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
+from pipeline.show.examined import examined_rows
 from pipeline.show.life import CleanedLife, DriveLife, Ending, TripLife
 from pipeline.show.said import said_rows
 from pipeline.show.text_table import WIDTH, printable, text_table
@@ -45,6 +46,8 @@ def screen_of(life: TripLife, *, all_rows: bool) -> str:
             lines += ["", *_phases(drive, all_rows=all_rows)]
             if drive.said is not None:
                 lines += ["", *_said(drive, life.rejections)]
+            if drive.examined is not None:
+                lines += ["", "EXAMINED", *_labelled(list(examined_rows(drive.examined)))]
     lines += ["", *_end(life)]
     return "\n".join(printable(line).rstrip() for line in lines)
 
@@ -186,7 +189,10 @@ def _said(drive: DriveLife, rejections: list[Rejection]) -> Iterator[str]:
     refused = [one for one in rejections if (one.stage, one.item_id) == ids]
     why = f", rejected by annotate: {refused[0].reason}: {refused[0].detail}" if refused else ""
     yield from _folded("SAID" if said.texts else f"SAID  no texts{why}", indent="")
-    rows = list(said_rows(said))
+    yield from _labelled(list(said_rows(said)))
+
+
+def _labelled(rows: list[tuple[str, str]]) -> Iterator[str]:
     width = max(len(label) for label, _ in rows)
     for label, words in rows:
         yield from _hanging(f"{label:<{width}}", words)
@@ -208,6 +214,8 @@ def _end(life: TripLife) -> Iterator[str]:
 
 def ending_words(ending: Ending) -> str:
     """Word an ending in one sentence."""
+    if ending.state == "released":
+        return f"released, {ending.detail}"
     if ending.state == "phased":
         return "phased: it is told as phases"
     words = f"{ending.state} by {ending.stage}"

@@ -314,6 +314,35 @@ def test_a_version_without_a_release_is_one_line(before, tmp_path):
         diff(before, str(before), str(tmp_path / "none"), cities=["toy"])
 
 
+def published(folder: Path, cities: dict[str, Path]) -> Path:
+    """Lay out releases as they are published: a folder for each city, which names its city."""
+    for city, data in cities.items():
+        for name in MAKERS:
+            shutil.copytree(data / "toy" / ARTIFACTS[name].path, folder / city / name)
+        (folder / city / "contents.json").write_text(json.dumps({"city": city}), "utf-8")
+    return folder
+
+
+def test_a_citys_own_folder_is_compared_with_itself_and_with_a_whole_release(before, tmp_path):
+    whole = published(tmp_path / "whole", {"toy": before, "other": before})
+    for second, notes in (
+        (whole / "toy", []),
+        (whole, ["other: only in one version, not compared"]),
+    ):
+        report = diff(before, str(whole / "toy"), str(second), cities=[]).report
+        (city,) = report.cities
+        assert (city.city, report.notes) == ("toy", notes)
+        assert all(task.before == task.same == task.after for task in city.tasks)
+
+
+def test_folders_of_two_cities_have_nothing_to_compare(before, tmp_path):
+    whole = published(tmp_path / "whole", {"toy": before, "other": before})
+    with pytest.raises(SourceError, match="toy: expected a city that both versions have"):
+        diff(before, str(whole / "toy"), str(whole / "other"), cities=[])
+    with pytest.raises(SourceError, match="other: expected a city that both versions have"):
+        diff(before, str(whole / "toy"), str(whole), cities=["other"])
+
+
 # ---- as text -----------------------------------------------------------------------------------
 
 

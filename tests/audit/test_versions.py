@@ -105,6 +105,44 @@ def test_a_copy_may_be_a_project_its_data_or_a_folder_of_cities(small, tmp_path)
             assert not isinstance(version.artifact("monaco", "annotated"), Missing)
 
 
+def test_a_folder_that_holds_only_a_copy_of_data_knows_no_prompts(small, tmp_path):
+    shutil.copytree(small.root / "data", tmp_path / "kept/data")
+    with open_version(small.root, str(tmp_path / "kept")) as version:
+        assert (version.cities, version.files) == (["monaco"], None)
+    (city,) = audit(small.root, str(tmp_path / "kept"), "workspace", options=NONE).cities
+    assert city.inputs is None
+
+
+def test_a_published_city_says_whose_it_is(small, tmp_path):
+    (tmp_path / "generation").mkdir()
+    (tmp_path / "contents.json").write_text('{"city": "oslo"}', "utf-8")
+    with open_version(small.root, str(tmp_path)) as version:
+        assert (version.alone, version.cities) == ("oslo", ["oslo"])
+        assert version.folder("oslo") == tmp_path
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"city": 3}'])
+def test_a_published_city_without_a_name_is_refused(small, tmp_path, text):
+    (tmp_path / "contents.json").write_text(text, "utf-8")
+    with (
+        pytest.raises(SourceError, match=r"contents\.json: "),
+        open_version(small.root, str(tmp_path)),
+    ):
+        pass
+
+
+def test_no_name_at_all_is_refused(small):
+    with pytest.raises(SourceError, match="'': expected `workspace`"):
+        audit(small.root, "", "", options=NONE)
+
+
+def test_a_missing_file_of_answers_is_said_to_be_missing(small, tmp_path):
+    (tmp_path / "new.parquet").touch()
+    gone, there = str(tmp_path / "old.parquet"), str(tmp_path / "new.parquet")
+    with pytest.raises(SourceError, match=r"old\.parquet: expected .* found none of these"):
+        audit(small.root, gone, there, options=NONE)
+
+
 def test_a_name_that_is_nothing_is_one_line(small):
     for given in ("v9", "-x", "no/such/folder", "v1..v2"):
         with (

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.errors import ParameterError, SourceError
+from pipeline.errors import ContractError, ParameterError, SourceError
 from pipeline.quality.ratings import item_hash
 from pipeline.review.assignment import by_hash, read_assignment
 from pipeline.review.export import ExportWish, export
@@ -172,3 +172,18 @@ def test_from_the_command_line_there_and_back(root, monkeypatch, capsys):
     assert main(["review", "import", "bad.jsonl", "--dry-run"]) == 1
     assert main(["review", "import", "bad.jsonl"]) == 1
     assert capsys.readouterr().err.startswith("error: bad.jsonl:1: $.score: 7")
+
+
+@pytest.mark.parametrize("text", ["{", "{}"])
+def test_a_broken_assignment_is_replaced_on_demand_and_kept(root, text):
+    folder = root / "data/reviews/tiny"
+    folder.mkdir(parents=True)
+    (folder / "assignment.json").write_text(text, "utf-8")
+    with pytest.raises(ContractError):
+        ask(root, drawn=2)
+    assert (folder / "assignment.json").read_text("utf-8") == text
+    told = ask(root, drawn=2, replace=True)
+    (kept,) = folder.glob("assignment.broken-*.json")
+    assert kept.read_text("utf-8") == text
+    assert told[0] == f"the assignment that was there cannot be read; kept as {kept.name}"
+    assert len(asked(root).items) == 2

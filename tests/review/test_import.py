@@ -278,3 +278,8 @@ def test_a_fault_while_writing_leaves_all_files_as_they_were(root, monkeypatch):
         bring(root, sent(root, rows_of(ASSIGNMENT, "H1") + rows_of(ASSIGNMENT, "H2")))
     assert state(root) == before
     assert list((root / "data/reviews/tiny/.H2.jsonl.new").iterdir()) == []
+
+
+@pytest.mark.parametrize("rows", [[], [""]])
+def test_an_empty_file_is_refused_by_name(root, rows):
+    refused(root, rows, r"sent\.jsonl: expected ratings, found an empty file")
