@@ -170,6 +170,39 @@ ARTIFACTS = _index(
                  "note", scope="project"),
         Artifact("published", "release", "folder", None, "the release of all cities", "-",
                  scope="project"),
+        # ---- crowds (STRIDE)
+        Artifact("stride_cut_maps", "stride/cut/{city}.parquet", "table", "stride_map", "one map",
+                 "map_id", scope="project"),
+        Artifact("stride_maps", "stride/maps.parquet", "table", "stride_map", "one map", "map_id",
+                 scope="project"),
+        Artifact("stride_map_files", "stride/maps", "folder", None, "walls and picture of a map",
+                 "-", scope="project"),
+        Artifact("stride_scenarios", "stride/scenarios.parquet", "table", "stride_scenario",
+                 "one scenario", "scene_id", scope="project"),
+        Artifact("stride_scenario_responses", "stride/scenario_responses.parquet", "table",
+                 "response", "one attempt", "key", scope="project"),
+        Artifact("stride_scenario_metrics", "stride/metrics/scenarios.json", "json",
+                 "stride_scenario_metrics", "one run", "-", "metric", scope="project"),
+        Artifact("stride_specs", "stride/specs.parquet", "table", "stride_spec",
+                 "one scenario's questions", "scene_id", scope="project"),
+        Artifact("stride_spec_responses", "stride/spec_responses.parquet", "table", "response",
+                 "one attempt", "key", scope="project"),
+        Artifact("stride_benchmark", "stride/benchmark.json", "json", "stride_benchmark",
+                 "the benchmark", "-", scope="project"),
+        Artifact("stride_lint", "stride/lint.json", "json", "stride_lint", "the benchmark", "-",
+                 scope="project"),
+        Artifact("stride_lint_metrics", "stride/metrics/lint.json", "json", "stride_lint_metrics",
+                 "one run", "-", "metric", scope="project"),
+        Artifact("stride_trajectories", "stride/trajectories", "folder", None,
+                 "walk of one generator in one scenario", "-", scope="project"),
+        Artifact("stride_reports", "stride/reports", "folder", None, "report on one generator",
+                 "-", scope="project"),
+        Artifact("stride_scores", "stride/metrics/scores.json", "json", "stride_scores",
+                 "all generators", "-", "metric", scope="project"),
+        Artifact("stride_table", "stride/metrics/scores.md", "file", None, "all generators", "-",
+                 "note", scope="project"),
+        Artifact("stride_picture", "stride/plots/example.png", "file", None, "one scenario", "-",
+                 "plot", scope="project"),
         # ---- how well it went, in git
         Artifact("assessment", "metrics/accuracy.json", "json", "assessment", "one city", "city",
                  "metric"),
@@ -188,6 +221,11 @@ ARTIFACTS = _index(
                 "pull_context", "roads", "ingest", "match", "compress", "plan_intents", "annotate",
                 "narrate", "check", "select", "agree",
             )
+        ),
+        *(
+            Artifact(f"{stage}_rejected", f"stride/rejected/{stage}.parquet", "table", "rejection",
+                     "one rejected item", "item_id", scope="project")
+            for stage in ("stride_scenarios", "stride_specs", "stride_lint")
         ),
     )
 )  # fmt: skip

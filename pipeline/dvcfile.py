@@ -133,6 +133,7 @@ PLOTS: dict[str, dict[str, Any]] = {
         "template": "bar_horizontal",
     },
     "outcome_picture": {},
+    "stride_picture": {},
     "scenarios_plot": {
         "x": "share",
         "y": "scenario",

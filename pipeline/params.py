@@ -119,7 +119,7 @@ def document_of(file: Path, kind: Any) -> Any:
 
 
 # Folders below data/ that belong to all cities.
-_RESERVED = frozenset({"contents", "release", "reviews"})
+_RESERVED = frozenset({"contents", "release", "reviews", "stride"})
 
 
 def _checked_name(city: str) -> str:

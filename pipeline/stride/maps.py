@@ -136,6 +136,13 @@ class CrowdMap:
         return clearance_m(self.walkable, self.grid)
 
     @cached_property
+    def middle(self) -> tuple[float, float]:
+        """Return the widest spot, x and y in metres; all ways hang together with it."""
+        row, column = np.unravel_index(int(self.clearance.argmax()), self.clearance.shape)
+        x, y = self.grid.centres(np.array(row), np.array(column)).tolist()
+        return x, y
+
+    @cached_property
     def walls(self) -> Walls:
         """Return the edges of obstacles and of the map itself."""
         return Walls(np.concatenate((self.segments, self._border)))

@@ -172,7 +172,7 @@ def _keep_area(ground: Ground, tags: dict[str, str], name: str | None, wkb: byte
 
 def _keep_point(ground: Ground, tags: dict[str, str], name: str | None, wkb: bytes) -> None:
     if tags.get("entrance") in _DOORS or tags.get("railway") == "subway_entrance":
-        ground.doors.append(Thing(name, wkb))
+        ground.doors.append(Thing(name if name and len(name) >= _SHORTEST_NAME else None, wkb))
     elif tags.get("historic") in _MONUMENTS or tags.get("amenity") == "fountain":
         ground.obstacles.append(Thing("barrier", wkb))
     elif _is(tags, _STOPS):

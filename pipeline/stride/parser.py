@@ -7,6 +7,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from pipeline.stride.construction_parser import add_construction
+
 HELP = "score the movement of crowds against what a text says of them (STRIDE)"
 _DESCRIPTION = (
     "Measure trajectories of crowds and score them against a STRIDE benchmark, on anybody's files"
@@ -61,6 +63,7 @@ def add_actions(parser: argparse.ArgumentParser) -> "Actions[argparse.ArgumentPa
     _add_compare(actions)
     _add_page(actions)
     _add_import(actions)
+    add_construction(actions)
     return actions
 
 

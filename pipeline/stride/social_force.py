@@ -33,6 +33,7 @@ _STRAIGHT_M = 1.0  # so near to a spot people walk straight to it
 _SETTLE_S = 1.0  # standing people drift back to their spot within about this time
 _DRIFT_MPS = 0.4
 _GROUP_ROOM_M = 0.4
+_SKIN_M = 0.001  # kept between bodies and walls, so that rounding makes no overlap
 _TINY = 1e-9
 
 Positive = Annotated[float, Meta(gt=0, le=100)]
@@ -351,7 +352,7 @@ def _out_of_walls(at: Floats, radius: Floats, walls: Walls) -> Floats:
         near = walls.nearest(at)
         rows = np.arange(len(at))
         closest = near.distance.argmin(axis=1)
-        overlap = np.maximum(radius - near.distance[rows, closest], 0.0)
+        overlap = np.maximum(radius + _SKIN_M - near.distance[rows, closest], 0.0)
         if not overlap.any():
             break
         at = at + near.away[rows, closest] * overlap[:, None]

@@ -59,7 +59,7 @@ class Ways:
     """All ways of one map; each goal's field is worked out once."""
 
     def __init__(self, crowd_map: CrowdMap) -> None:
-        self.grid = crowd_map.grid
+        self.crowd_map, self.grid = crowd_map, crowd_map.grid
         room = crowd_map.clearance
         widest = np.unravel_index(int(room.argmax()), room.shape)
         self.ground: Bools = connected(room >= ROOM_M, row=int(widest[0]), column=int(widest[1]))
@@ -72,9 +72,10 @@ class Ways:
         self._back: Ints = np.asarray(back, dtype=np.int64)  # row and column of the nearest ground
 
     def passable(self, points: Floats) -> Bools:
-        """Tell whether points (N, 2) lie on ground that all ways share."""
-        found: Bools = self.ground[self.grid.pixels(points)]
-        return found
+        """Tell whether points (..., 2) lie on the map and on ground that all ways share."""
+        size = np.array([self.grid.width_m, self.grid.height_m])
+        inside = ((points > 0) & (points < size)).all(axis=-1)
+        return np.asarray(inside & self.ground[self.grid.pixels(points)])
 
     def to(self, x: float, y: float) -> Field:
         """Return the field of a goal; a goal off the ground counts as the nearest place on it."""
@@ -83,6 +84,15 @@ class Ways:
         if place not in self._fields:
             self._fields[place] = self._field(*place)
         return self._fields[place]
+
+    def to_anchor(self, anchor_id: str) -> Field:
+        """Return the field of an anchor.
+
+        Raises:
+            KeyError: There is none of that id.
+        """
+        anchor = self.crowd_map.anchor(anchor_id)
+        return self.to(anchor.x_m, anchor.y_m)
 
     def _field(self, row: int, column: int) -> Field:
         metres = np.full(self.ground.shape, np.inf)

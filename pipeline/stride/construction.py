@@ -1,0 +1,202 @@
+"""What the actions `compile`, `lint`, `review`, `inputs` and `adopt` of `stride` do.
+
+python -m pipeline stride compile --text "A school class follows its teacher across the square."
+python -m pipeline stride lint bench.json --json
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.errors import ModelError, ParameterError, SourceError
+from pipeline.language.asked import provenance_of
+from pipeline.language.ledger import Ledger
+from pipeline.language.outcome import first_ok
+from pipeline.params import Parameters
+from pipeline.runner import ledger_folder
+from pipeline.store import read_table
+from pipeline.stride import review as reviewing
+from pipeline.stride.benchmark import (
+    Benchmark,
+    Scenario,
+    document_of,
+    read_benchmark,
+    write_benchmark,
+)
+from pipeline.stride.generators import external
+from pipeline.stride.lint import lint, lint_lines
+from pipeline.stride.maps import CrowdMap, maps_of
+from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
+from pipeline.stride.scenarios import StrideScenario, scenarios_of
+from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, shown_map, specification_of
+from pipeline.stride.specs import SpecSettings, compiled, scene_of, spec_of
+from pipeline.stride.writers import ask_writer, writer_id
+
+
+def compile_text(arguments: argparse.Namespace) -> int:
+    """Compile one text into a specification, print it, and write it as a benchmark of one."""
+    benchmark = compiled_text(
+        SpecAsk(
+            scene_id=arguments.id,
+            description=" ".join(arguments.text.split()),
+            category=arguments.category,
+            n_agents=arguments.people,
+            duration_s=arguments.seconds,
+            place=shown_map(_map(arguments.map).record) if arguments.map else None,
+            event=None,
+            pattern=arguments.pattern,
+        ),
+        map_id=arguments.map or "",
+        root=Path.cwd(),
+    )
+    record = lint(benchmark)
+    if arguments.out:
+        write_benchmark(benchmark, arguments.out)
+        print(f"wrote {arguments.out}", file=sys.stderr)
+    if arguments.json:
+        document = {"benchmark": document_of(benchmark), "findings": record["findings"]}
+        print(json.dumps(document, ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(_told(benchmark.scenarios[0])))
+        for one in record["findings"]:
+            where = " ".join(part for part in (one["question"], one["function"]) if part)
+            print(f"{one['level']}: {where}: {one['detail']} ({one['code']})")
+    return 1 if record["errors"] else 0
+
+
+def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
+    """Return a benchmark of one scenario for a text; asks whom params.yaml names.
+
+    Raises:
+        ModelError: No answer came.
+        ParameterError: The phrase bank does not know such a text.
+    """
+    parameters = Parameters(root)
+    settings: SpecSettings = parameters.section("stride_specs", SpecSettings)
+    bank = patterns()
+    if ask.pattern is not None:
+        bank.specification(ask.pattern)  # an unknown one is said before anything is asked
+    model = writer_id(settings.writer, bank_revision=patterns_revision())
+    asker = SpecRequests(FOLDER, model, settings.writer.sampling, facts=bank.facts)
+    request = asker.request(ask)
+    with Ledger(ledger_folder(root, parameters)) as ledger:
+        answered = ask_writer(
+            [request],
+            settings=settings.writer,
+            bank=lambda one: compiled(one, bank),
+            ledger=ledger,
+            desc="stride compile",
+            replay=False,
+        )
+    answer = first_ok(answered[0][1])
+    if answer is None:
+        raise ModelError(f"stride compile: expected an answer, found {answered[0][1][-1].reason}")
+    spec = spec_of(ask.scene_id, specification_of(answer), provenance_of(answer, asker.hash, []))
+    scene = scene_of(
+        spec,
+        description=ask.description,
+        category=ask.category or "",
+        map_id=map_id,
+        location=ask.place.name if ask.place else "",
+        n_agents=ask.n_agents,
+    )
+    return Benchmark(f"{model.engine}/{model.model}", (scene,), "released", {})
+
+
+def _told(scene: Scenario) -> list[str]:
+    lines = [scene.description, scene.reasoning]
+    for question in scene.questions:
+        lines.append(f"{question.id} {question.text}")
+        lines += [
+            f"   {one.function} {one.expected.get('min', '-')} to {one.expected.get('max', '-')},"
+            f" tolerance {one.delta}: {one.reasoning}"
+            for one in question.measurements
+        ]
+    return lines
+
+
+def lint_file(arguments: argparse.Namespace) -> int:
+    """Lint a benchmark file; exit code 1 when there is an error in it."""
+    record = lint(read_benchmark(arguments.benchmark))
+    if arguments.json:
+        print(json.dumps(record, ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(lint_lines(record)))
+    return 1 if record["errors"] else 0
+
+
+def review(arguments: argparse.Namespace) -> int:
+    """Export the list of texts for people, or take in what they said."""
+    if arguments.what == "export":
+        scenarios = _scenarios()
+        reviewing.export_list(scenarios, arguments.file)
+        print(f"wrote {arguments.file}: {len(scenarios)} texts, verdict keep or drop")
+        return 0
+    count = reviewing.import_list(arguments.file)
+    print(f"{count} verdicts taken in; `dvc repro stride_scenarios` keeps out what was dropped")
+    return 0
+
+
+def inputs(arguments: argparse.Namespace) -> int:
+    """Write what a generator of somebody else may know of every released scenario."""
+    released = read_benchmark(_place("stride_benchmark"))
+    wanted = {scene.id for scene in released.scenarios}
+    scenarios = [one for one in _scenarios() if one.scene_id in wanted]
+    count = external.write_inputs(scenarios, _maps(), arguments.folder)
+    print(f"wrote {arguments.folder}: {count} scenarios")
+    return 0
+
+
+def adopt(arguments: argparse.Namespace) -> int:
+    """Turn tables of walks into the form that is scored."""
+    count = external.adopt(arguments.source, arguments.out, dt_s=arguments.dt)
+    print(f"wrote {arguments.out}: {count} walks; score them with `stride score --states`")
+    return 0
+
+
+# ---- the project's own files --------------------------------------------------------------------
+
+
+def _place(name: str) -> Path:
+    path = artifact_path(ARTIFACTS[name], root=Path.cwd(), city=None)
+    if not path.exists():
+        raise SourceError(
+            f"{path.relative_to(Path.cwd())}: expected the artifact {name!r}, found nothing; run"
+            " `dvc repro stride_score`"
+        )
+    return path
+
+
+def _table(name: str) -> pl.DataFrame:
+    return read_table(_place(name), ARTIFACTS[name])
+
+
+def _scenarios() -> list[StrideScenario]:
+    return scenarios_of(_table("stride_scenarios"))
+
+
+def _maps() -> dict[str, CrowdMap]:
+    return {one.map_id: CrowdMap(one) for one in maps_of(_table("stride_maps"))}
+
+
+def _map(map_id: str) -> CrowdMap:
+    maps = _maps()
+    if map_id not in maps:
+        raise ParameterError(
+            f"--map: expected one of {', '.join(sorted(maps))}, found {map_id!r}; name one of them"
+        )
+    return maps[map_id]
+
+
+ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "compile": compile_text,
+    "lint": lint_file,
+    "review": review,
+    "inputs": inputs,
+    "adopt": adopt,
+}

@@ -1,0 +1,27 @@
+"""A map as files for other programs and for the eye.
+
+    write_map(crowd_map, Path("data/stride/maps/monaco_port-hercule"))   ->  map.npz, map.png
+
+`map.npz` holds `obstacles` as released STRIDE maps do, rows x0, x1, y0, y1 in metres, and besides
+`walkable` (row 0 at the south edge) and `metres_per_px`. The same map gives the same bytes.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.stride.maps import CrowdMap
+from pipeline.stride.pictures import draw_map
+
+
+def write_map(crowd_map: CrowdMap, folder: Path) -> None:
+    """Write map.npz and map.png of a map."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "map.npz").open("wb") as file:
+        np.savez_compressed(
+            file,
+            obstacles=crowd_map.segments,
+            walkable=crowd_map.walkable,
+            metres_per_px=np.float64(crowd_map.grid.metres_per_px),
+        )
+    draw_map(crowd_map).save(folder / "map.png")

@@ -1,0 +1,95 @@
+"""Requests for scenarios: one place and one kind of crowd each, and the answer as a draft.
+
+asker = ScenarioRequests(prompts, model, sampling, total={"Violent": 9, ...})
+asker.request(ask)      ->  Request(item_id="0204", facts=ask, ...)
+draft_of(answer)        ->  Draft(description="...", roles=[...])
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
+from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
+from pipeline.stride.maps import StrideMap
+from pipeline.stride.roles import Draft
+from pipeline.stride.stories import Ask, Category
+
+TASK = "stride_scenario"
+_MOST_NAMES = 15
+
+
+class ScenarioRequests:
+    """Makes the request for a scenario; what all requests share is read once."""
+
+    def __init__(
+        self,
+        prompts: Path,
+        model: ModelId,
+        sampling: Sampling,
+        *,
+        categories: list[Category],
+        total: dict[str, int],
+    ) -> None:
+        """Read the prompt files.
+
+        Args:
+            prompts: The folder prompts/stride of a project.
+            model: Who is asked.
+            sampling: How it samples.
+            categories: All kinds of crowd.
+            total: Scenarios wanted of each.
+        """
+        self._prompt = Prompt(prompts / "scenario", shared={"categories": categories})
+        self.hash = files_hash([*self._prompt.files, prompts / "categories.yaml"])
+        self.model, self._sampling, self._total = model, sampling, total
+
+    def request(self, ask: Ask) -> Request:
+        """Return the request for a scenario."""
+        values = {
+            "category": ask.category.code,
+            "number": ask.slot + 1,
+            "total": self._total[ask.category.code],
+            "place_json": json_text(shown_place(ask.place)),
+        }
+        messages = (self._prompt.system, self._prompt.user(ask.scene_id, values))
+        key = request_key(
+            task=TASK,
+            messages=messages,
+            schema=self._prompt.schema,
+            model=self.model,
+            sampling=self._sampling,
+        )
+        return Request(
+            ask.scene_id, TASK, messages, self._prompt.schema, self.model, self._sampling, ask, key
+        )
+
+
+def shown_place(place: StrideMap) -> dict[str, Any]:
+    """Return what a prompt shows of a map."""
+    return {
+        "name": place.name,
+        "kind": place.kind,
+        "width_m": place.width_m,
+        "height_m": place.height_m,
+        "walkable_m2": place.walkable_m2,
+        "streets": place.streets[:_MOST_NAMES],
+        "landmarks": place.landmarks[:_MOST_NAMES],
+        "anchors": [
+            {
+                "id": anchor.id,
+                "name": anchor.name,
+                "east_m": round(anchor.x_m),
+                "north_m": round(anchor.y_m),
+                "open_m": round(anchor.clearance_m),
+            }
+            for anchor in place.anchors
+        ],
+    }
+
+
+def draft_of(answer: Answer) -> Draft:
+    """Return the draft of an answer that keeps its schema."""
+    draft = msgspec.json.decode(answer.text, type=Draft)
+    return msgspec.structs.replace(draft, description=nfc(draft.description.strip()))

@@ -1,0 +1,229 @@
+"""Score every generator on the benchmark and put the means side by side, as Table 1 of the paper.
+
+    | generator    | STRIDE mean ± std | 95 % of the mean | ...
+    | social_force | 0.978 ± 0.051     | 0.966-0.989      | ...
+
+Published means stand in a table of their own: they are of other scenarios and specifications, and
+no difference between the two tables means anything.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipeline.keys import Seed
+from pipeline.seeds import rng_for
+from pipeline.store import StageIO
+from pipeline.stride.arrays import Floats
+from pipeline.stride.benchmark import Benchmark, benchmark_of
+from pipeline.stride.corrected import CORRECTED
+from pipeline.stride.generators.trivial import Start, random_walk, stop, straight
+from pipeline.stride.maps import CrowdMap, maps_of
+from pipeline.stride.measures.clip import Clip
+from pipeline.stride.pictures import draw_walk
+from pipeline.stride.report import Scored, report_of, write_report
+from pipeline.stride.scenarios import StrideScenario, scenarios_of
+from pipeline.stride.scoring import score_benchmark
+from pipeline.stride.simulate import GENERATORS
+from pipeline.stride.sources import MemorySource, Settings, Source, open_source
+from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory
+
+STAGE = "stride_score"
+# Means and standard deviations over the 936 published scenarios (STRIDE, Table 1), as quoted.
+PUBLISHED = (
+    ("Text-Crowd", 0.645, 0.233),
+    ("LLM-SFM", 0.434, 0.231),
+    ("SingularTrajectory", 0.421, 0.177),
+    ("Random", 0.311, 0.117),
+    ("Stop", 0.221, 0.105),
+)
+SOURCE = "STRIDE, arXiv 2609.34799, Table 1 (936 published scenarios)"
+# Beside the score: measures the 20 are blind to.
+PHYSICAL: dict[str, dict[str, object]] = {
+    "obstacle_penetration": {},
+    "goal_reaching": {"within_m": 5.0},  # an exit is a few metres wide
+    "teleport_fraction": {},
+}
+_AXES = ("V", "R", "D", "S", "T")
+NOTE = (
+    "In walls: share of people and frames in or through a wall; at goal: share of people who end"
+    " within 5 m of theirs. social_force plays the scenarios' own roles: an upper reference and no"
+    " rival. goal_walkers is the same model that knows everybody's first goal and no more."
+)
+
+
+class _Ready(NamedTuple):
+    """What all generators are scored on."""
+
+    benchmark: Benchmark
+    file: Path
+    scenarios: dict[str, StrideScenario]
+    walls: dict[str, Floats]
+
+
+def run(io: StageIO, *, seed: Seed) -> None:
+    """Score the generators, write their reports, the table and a picture."""
+    maps = {one.map_id: CrowdMap(one) for one in maps_of(io.read("stride_maps"))}
+    ready = _Ready(
+        benchmark_of(io.read_json("stride_benchmark"), where="data/stride/benchmark.json"),
+        io.path("stride_benchmark"),
+        {one.scene_id: one for one in scenarios_of(io.read("stride_scenarios"))},
+        {name: crowd_map.segments for name, crowd_map in maps.items()},
+    )
+    reports, rows = io.path("stride_reports"), list[dict[str, Any]]()
+    names = [*GENERATORS, "straight", "random", "stop"]
+    for name in io.progress(names, len(names), "generator", STAGE):
+        with _source(io, ready, name, seed=seed) as source:
+            report = _scored(ready, name, source)
+            write_report(report, reports / f"{name}.json")
+            rows.append(_row(report, _physical(ready, source)))
+    rows.sort(key=lambda row: -row["mean"])
+    io.write_json("stride_scores", {"generators": rows, "published": published()})
+    io.path("stride_table").write_text(markdown(rows), "utf-8")
+    _picture(io, ready, maps)
+
+
+def published() -> list[dict[str, Any]]:
+    """Return the published means, as citations."""
+    return [
+        {"generator": name, "mean": mean, "std": std, "source": SOURCE}
+        for name, mean, std in PUBLISHED
+    ]
+
+
+# ---- generators ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _source(io: StageIO, ready: _Ready, name: str, *, seed: int) -> Iterator[Source]:
+    if name in GENERATORS:
+        with open_source(io.path("stride_trajectories") / name, settings=SETTINGS) as source:
+            yield source
+        return
+    yield MemorySource(
+        {
+            scene.id: trivial_walk(name, ready.scenarios[scene.id], seed=seed)
+            for scene in ready.benchmark.scenarios
+        }
+    )
+
+
+SETTINGS = Settings(mode="strict")
+
+
+def trivial_walk(name: str, scenario: StrideScenario, *, seed: int) -> Trajectory:
+    """Return a walker that reads nothing, from the scenario's own initial state and length."""
+    start = Start(
+        np.array([[one.x_m, one.y_m] for one in scenario.people]),
+        np.array([one.radius_m for one in scenario.people]),
+        np.array([[one.goal_x_m, one.goal_y_m] for one in scenario.people]),
+    )
+    frames = int(scenario.duration_s / CANONICAL_DT_S) + 1
+    rng = rng_for(seed, f"{STAGE} {name}", scenario.scene_id)
+    match name:
+        case "stop":
+            return stop(start, frames=frames, dt_s=CANONICAL_DT_S)
+        case "random":
+            return random_walk(start, frames=frames, dt_s=CANONICAL_DT_S, rng=rng)
+        case _:
+            return straight(start, frames=frames, dt_s=CANONICAL_DT_S, rng=rng)
+
+
+def _scored(ready: _Ready, name: str, source: Source) -> dict[str, Any]:
+    scores = list(
+        score_benchmark(
+            ready.benchmark,
+            source,
+            mode="strict",
+            walls=lambda scenario: ready.walls[scenario.map_name],
+        )
+    )
+    return report_of(Scored(name, ready.file, ready.benchmark, SETTINGS, source.ids, scores))
+
+
+def _physical(ready: _Ready, source: Source) -> dict[str, float | None]:
+    """Return the mean of each physical measure over the scenarios that have a value."""
+    values: dict[str, list[float]] = {name: [] for name in PHYSICAL}
+    for scene in ready.benchmark.scenarios:
+        walk = source.read(scene.id).walk
+        clip = Clip(walk, obstacles=ready.walls[scene.map_name])
+        for name, params in PHYSICAL.items():
+            value = CORRECTED[name].value(clip, params)
+            values[name] += [] if value is None else [value]
+    return {name: _mean(found) for name, found in values.items()}
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def _row(report: Mapping[str, Any], physical: Mapping[str, float | None]) -> dict[str, Any]:
+    score = report["score"]
+    axes = {one["axis"]: one["score"]["mean"] for one in report["by_axis"]}
+    return {
+        "generator": report["generator"],
+        "scenarios": report["coverage"]["scenarios"],
+        "scored": report["coverage"]["scored"],
+        **{key: _rounded(score[key]) for key in ("mean", "std", "median", "low", "high")},
+        "axes": {axis: _rounded(axes.get(axis)) for axis in _AXES},
+        "physical": dict(physical),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the table in Markdown, the published one below it."""
+    lines = [
+        "Mean STRIDE score over the scenarios of data/stride/benchmark.json, strict mode.",
+        "",
+        "| generator | mean ± std | 95 % of the mean | V | R | D | S | T | in walls | at goal |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        axes = " | ".join(_told(row["axes"][axis], 2) for axis in _AXES)
+        low, high = _told(row["low"], 3), _told(row["high"], 3)
+        walls = _told(row["physical"]["obstacle_penetration"], 3)
+        goal = _told(row["physical"]["goal_reaching"], 2)
+        lines.append(
+            f"| {row['generator']} | {_told(row['mean'], 3)} ± {_told(row['std'], 3)} |"
+            f" {low} to {high} | {axes} | {walls} | {goal} |"
+        )
+    lines += [
+        "",
+        NOTE,
+        "",
+        f"As published, on other scenarios, not comparable with the above ({SOURCE}):",
+        "",
+        "| generator | mean ± std |",
+        "|---|---|",
+        *(f"| {name} | {mean:.3f} ± {std:.3f} |" for name, mean, std in PUBLISHED),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _told(value: float | None, decimals: int) -> str:
+    return "-" if value is None else f"{value:.{decimals}f}"
+
+
+def _picture(io: StageIO, ready: _Ready, maps: Mapping[str, CrowdMap]) -> None:
+    """Draw the first scenario as the social-force model walks it."""
+    first = ready.benchmark.scenarios[0]
+    scenario = ready.scenarios[first.id]
+    name = next(iter(GENERATORS))
+    with open_source(io.path("stride_trajectories") / name, settings=SETTINGS) as source:
+        walk = source.read(first.id).walk
+    event = scenario.event
+    image = draw_walk(
+        maps[scenario.map_id], walk.positions, walk.present,
+        event=(event.x_m, event.y_m) if event else None,
+    )  # fmt: skip
+    image.save(io.path("stride_picture"))

@@ -1,0 +1,74 @@
+"""TrajFacts: ranges that measures have on real crowds, and what walkers reach that read nothing.
+
+facts = read_trajfacts(PROMPTS / "stride" / "trajfacts.yaml")
+facts.band("mean_speed", "urban transit")     ->  (0.8, 1.3)
+facts.tolerance["mean_speed"]                 ->  0.03
+
+They help whoever writes a question to choose bounds. They are references by situation, not measured
+truth for any one scenario.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pipeline.errors import ParameterError
+from pipeline.keys import Text
+from pipeline.params import document_of
+from pipeline.stride.measures.registry import MEASURES
+
+Range = tuple[float, float]
+
+
+class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """prompts/stride/trajfacts.yaml.
+
+    Attributes:
+        version: Part of every specification's key.
+        tolerance: `delta_value` by measure where a question states none.
+        bands: By measure and situation.
+        anti_references: By walker that reads nothing, and measure.
+    """
+
+    version: Annotated[int, Meta(ge=1)]
+    tolerance: dict[str, Annotated[float, Meta(ge=0, le=1)]]
+    bands: dict[str, dict[Text, Range]]
+    anti_references: dict[Text, dict[str, Range]]
+
+    def __post_init__(self) -> None:
+        for measure in {*self.tolerance, *self.bands}:
+            if measure not in MEASURES:
+                raise ValueError(f"bands: expected names of measures, found {measure!r}")
+        missing = sorted(set(MEASURES) - set(self.tolerance))
+        if missing:
+            raise ValueError(f"tolerance: expected every measure, found none for {missing[0]}")
+        for measure, bands in self.bands.items():
+            for name, (low, high) in bands.items():
+                if low > high:
+                    raise ValueError(f"bands: {measure}: {name}: expected low before high")
+
+    def band(self, measure: str, name: str) -> Range:
+        """Return a range by name.
+
+        Raises:
+            ParameterError: There is none of that name for the measure.
+        """
+        bands = self.bands.get(measure, {})
+        if name not in bands:
+            raise ParameterError(
+                f"trajfacts.yaml: {measure}: expected one of {', '.join(bands) or 'no band'},"
+                f" found {name!r}; mend the pattern that names it"
+            )
+        return bands[name]
+
+
+def read_trajfacts(path: Path) -> TrajFacts:
+    """Read the table.
+
+    Raises:
+        ParameterError: It is missing or broken, or names an unknown measure.
+    """
+    facts: TrajFacts = document_of(path, TrajFacts)
+    return facts
