@@ -9,7 +9,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "pipeline").rglob("*.py"))
 # A chapter may import from those before it; files directly under pipeline/ are the kernel.
 CHAPTERS = (
-    "kernel", "city", "trips", "language", "quality", "release", "audit", "stride", "show", "review",
+    "kernel", "city", "trips", "language", "quality", "release", "audit", "stride",
+    "show", "review",
 )  # fmt: skip
 # The command line and the check open every chapter by design.
 TOP_OF_ALL = {"__main__.py", "check.py"}

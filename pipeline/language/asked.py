@@ -174,9 +174,7 @@ def _why(last: Answer) -> str:
     """Word what was wrong; a prompt that is too long is not asked again by itself."""
     if last.status != "prompt_too_long":
         return last.reason
-    return (
-        f"{last.reason}; for a longer context run `python -m pipeline ledger gc --failed`"
-    )
+    return f"{last.reason}; for a longer context run `python -m pipeline ledger gc --failed`"
 
 
 def provenance_of(answer: Answer, prompt_hash: str, shots: list[str]) -> Provenance:

@@ -227,7 +227,7 @@ def test_replay_rebuilds_rejections_too(project):
 
 
 def test_replay_is_for_stages_that_ask(project):
-    with pytest.raises(ParameterError, match=r"--replay: .*\(annotate, narrate, .*\), found compress"):
+    with pytest.raises(ParameterError, match=r"--replay: .*\(annotate, .*\), found compress"):
         run_stage("compress", "toy", root=project.root, replay=True)
 
 
