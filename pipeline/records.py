@@ -244,7 +244,7 @@ class AnnotatedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     provenance: Provenance
 
 
-class Mention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Mention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A name in a text, and what it rests on.
 
     `start` and `end` count characters of the text `field`. `name` is the name as the evidence
@@ -265,7 +265,7 @@ class Mention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     method: str
 
 
-class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A statement of a text on direction, time or duration, held against the phases."""
 
     field: str
@@ -278,7 +278,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     method: str
 
 
-class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """A text before and after a rule mended it; no repair touches a name."""
 
     field: str
@@ -288,7 +288,7 @@ class Repair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str
 
 
-class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """What a rule of quality control found in a text, and what follows from it."""
 
     field: str

@@ -31,8 +31,8 @@ from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
 
 STAGE = "check"
-# Trips in memory as records at a time.
-TRIPS_AT_A_TIME = 512
+# Trips in memory as records at a time; more make them slow, as the collector walks over them all.
+TRIPS_AT_A_TIME = 64
 _MADE_HERE = ("texts", "mentions", "claims", "repairs", "findings")
 
 
@@ -103,7 +103,9 @@ def _surveyed(io: StageIO, inspector: Inspector, verifier: Verifier, survey: Sur
     for frame in io.progress(io.shards("annotated"), None, "shard", "compare"):
         for part in frame.iter_slices(TRIPS_AT_A_TIME):
             found, _ = verifier.settle(inspected(part, inspector))
-            survey.add([one for one in found if not one.rejected])
+            for one in found:
+                if not one.rejected:
+                    survey.add(one)
     return survey.excess()
 
 

@@ -7,6 +7,7 @@ People round: "4 AM" stands for half an hour either way, "4:10" for ten minutes,
 """
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pipeline.quality.evidence import MONTHS, WEEKDAYS, Clock, Evidence
@@ -112,10 +113,14 @@ def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | N
 def _judged(start: int, end: int, kind: str, clock: Clock | None, fits: bool | None) -> Stated:
     if clock is None or fits is None:
         return Stated(start, end, kind, UNVERIFIED, "", "no_clock" if clock is None else "open")
+    return Stated(start, end, kind, SUPPORTED if fits else CONTRADICTED, _shown(clock), "clock")
+
+
+@lru_cache(maxsize=16)
+def _shown(clock: Clock) -> str:
     day, month = WEEKDAYS[clock.weekday].capitalize(), MONTHS[clock.month - 1].capitalize()
     hour, minute = divmod(clock.minute, 60)
-    shown = f"a start on {day}, {month} {clock.day}, {clock.year} at {hour}:{minute:02d}"
-    return Stated(start, end, kind, SUPPORTED if fits else CONTRADICTED, shown, "clock")
+    return f"a start on {day}, {month} {clock.day}, {clock.year} at {hour}:{minute:02d}"
 
 
 def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:

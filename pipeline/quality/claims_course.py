@@ -185,18 +185,23 @@ def _is_driven_to(reading: Reading, mention: Mention) -> bool:
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
     """Return the first word of the clause a direction stands in, and the word after its last."""
-    words = reading.words
-    first = number
-    while first > 0 and not reading.breaks(first) and first not in reading.sentences:
-        if words[first - 1][0] in _PARTING:
+    words, gaps = reading.words, reading.gaps
+    first, count = number, len(words)
+    while first > 0 and words[first - 1][0] not in _PARTING:
+        if gaps[first] != " " and _parts(reading, first):
             break
         first -= 1
     last = end
-    while last < len(words) and not reading.breaks(last) and last not in reading.sentences:
-        if words[last][0] in _PARTING:
+    while last < count and words[last][0] not in _PARTING:
+        if gaps[last] != " " and _parts(reading, last):
             break
         last += 1
     return first, last
+
+
+def _parts(reading: Reading, number: int) -> bool:
+    """Tell whether the marks before a word part clauses."""
+    return bool(reading.breaks(number)) or number in reading.sentences
 
 
 def _against(said: float, phases: Sequence[Phase]) -> tuple[ClaimVerdict, str]:

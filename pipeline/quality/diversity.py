@@ -1,7 +1,7 @@
 """Stage 4: no phrase, opener or template may fill a city; each has a quota, the rest is found.
 
     survey = Survey(settings, seed=7)
-    survey.add([inspected, ...])            # trips that nothing else refuses
+    survey.add(inspected)                   # each trip that nothing else refuses
     excess = survey.excess()
     excess.findings("1626278", policies)    ->  [Finding(opener, "trips from": 41 of at most 30)]
 
@@ -38,6 +38,8 @@ _STYLE_OF = {
     field: next(number for number, style in enumerate(STYLES) if style in field) for field in FIELDS
 }
 _OPENER_WORDS, _RUN_WORDS = 2, 3
+# Texts whose words are kept until they are brought to their numbers.
+_TEXTS_AT_A_TIME = 7 * 512
 # Codes that take the place of a name and of a number.
 _NAME, _NUMBER = 1, 2
 _CODE_OF = attrgetter("code")
@@ -121,28 +123,36 @@ class Survey:
         ) + np.uint64(1)
         self._trip_ids: list[str] = []
         self._parts: list[dict[str, Any]] = []
+        self._codes, self._lengths = array("Q"), array("q")
+        self._names = array("q")  # words from, to, from, to ..., of all texts end to end
 
-    def add(self, trips: Sequence[Inspected]) -> None:
-        """Add the texts of some trips; their readings are used, not kept."""
-        codes = array("Q")
-        lengths: list[int] = []
-        names: list[tuple[int, int]] = []  # words from ... to, of all texts end to end
-        for trip in trips:
-            mentions = iter(trip.mentions)
-            mention = next(mentions, None)
-            for field, reading in zip(FIELDS, trip.readings, strict=True):
-                starts, done, offset = reading.starts, 0, len(codes)
-                codes.extend(map(_CODE_OF, reading.words))
-                lengths.append(len(reading.words))
-                while mention is not None and mention.field == field:
-                    first = bisect_left(starts, mention.start, done)
-                    done = bisect_left(starts, mention.end, first, lengths[-1])
-                    names.append((offset + first, offset + done))
-                    mention = next(mentions, None)
-        self._trip_ids += [trip.trip_id for trip in trips]
-        own = _Words(np.array(codes, np.uint64), np.array(lengths, np.int64))
-        styles = np.tile(np.array([_STYLE_OF[field] for field in FIELDS]), len(trips))
-        self._parts.append(self._signatures(own, _masked(own, names), styles))
+    def add(self, trip: Inspected) -> None:
+        """Add the texts of a trip; its readings are used, not kept."""
+        codes, names = self._codes, self._names
+        mentions = iter(trip.mentions)
+        mention = next(mentions, None)
+        for field, reading in zip(FIELDS, trip.readings, strict=True):
+            starts, done, offset = reading.starts, 0, len(codes)
+            codes.extend(map(_CODE_OF, reading.words))
+            count = len(reading.words)
+            self._lengths.append(count)
+            while mention is not None and mention.field == field:
+                first = bisect_left(starts, mention.start, done)
+                done = bisect_left(starts, mention.end, first, count)
+                names.append(offset + first)
+                names.append(offset + done)
+                mention = next(mentions, None)
+        self._trip_ids.append(trip.trip_id)
+        if len(self._lengths) >= _TEXTS_AT_A_TIME:
+            self._sign()
+
+    def _sign(self) -> None:
+        """Bring the texts added since the last time to their numbers."""
+        own = _Words(np.array(self._codes, np.uint64), np.array(self._lengths, np.int64))
+        trips = len(self._lengths) // len(FIELDS)
+        styles = np.tile(np.array([_STYLE_OF[field] for field in FIELDS]), trips)
+        self._parts.append(self._signatures(own, _masked(own, self._names), styles))
+        self._codes, self._lengths, self._names = array("Q"), array("q"), array("q")
 
     def _signatures(self, own: "_Words", masked: "_Words", styles: Any) -> dict[str, Any]:
         bands = masked.runs(_RUN_WORDS).minima(self._factors)
@@ -162,6 +172,7 @@ class Survey:
         found = _Excess()
         if not self._trip_ids:
             return Excess({}, [])
+        self._sign()
         columns = {
             name: np.concatenate([part[name] for part in self._parts]) for name in self._parts[0]
         }
@@ -278,17 +289,17 @@ class _Words:
         return least
 
 
-def _masked(own: _Words, names: Sequence[tuple[int, int]]) -> _Words:
+def _masked(own: _Words, names: Sequence[int]) -> _Words:
     """Return texts with each name and each number as one word of its own kind.
 
     Args:
         own: The words of the texts.
-        names: Names as words from ... to, of all texts end to end, in order.
+        names: Names as words from, to, from, to ..., of all texts end to end, in order.
     """
     codes = np.where(own.codes >= NUMBERS_FROM, np.uint64(_NUMBER), own.codes)
     kept = np.ones(len(codes), bool)
     if names:
-        first, end = np.array(names).T
+        first, end = np.array(names, np.int64).reshape(-1, 2).T
         inside = np.zeros(len(codes) + 1, np.int64)
         np.add.at(inside, first, 1)
         np.add.at(inside, end, -1)

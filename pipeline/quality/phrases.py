@@ -33,13 +33,13 @@ class PhraseTree(Generic[_T]):
             end: Number of the word after the phrase.
             first: Number of the first word it may reach.
         """
-        node: dict[str, Any] | None = self.root
-        best: _T | None = None
+        node, best = self.root, None
         while end > first:
             end -= 1
-            node = node.get(words[end][0]) if node is not None else None
-            if node is None:
+            following: dict[str, Any] | None = node.get(words[end][0])
+            if following is None:
                 break
+            node = following
             best = node.get("", best)
         return best
 

@@ -14,7 +14,8 @@ from pipeline.quality.reading import DIGIT, Reading
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free
 
-# Gaps between words that no rule on marks or labels minds; nearly all texts have no other.
+# Gaps between words that no rule on marks or labels minds; nearly all texts have no other. A stroke
+# is none: labels have one.
 _CLEAN = frozenset(
     {
         "",
@@ -25,6 +26,7 @@ _CLEAN = frozenset(
         "'",
         "-",
         ": ",
+        ":",
         "! ",
         "? ",
         "... ",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from pipeline.quality import diversity
 from pipeline.quality.diversity import STYLES, DiversitySettings, Excess, Quota, Shares, Survey
 from pipeline.quality.inspection import FIELDS, Inspected
 from tests.quality.checked_project import annotated
@@ -55,11 +56,11 @@ def inspected(trip_id: str, text: str) -> Inspected:
     return PORTO.inspector.inspect(annotated(trip_id, **said))
 
 
-def surveyed(rule: str, most: int, texts: list[str], *, batch: int = 3) -> Excess:
+def surveyed(rule: str, most: int, texts: list[str]) -> Excess:
     survey = Survey(limits(**{rule: most}), seed=7)
     trips = [inspected(f"t{number}", text) for number, text in enumerate(texts)]
-    for start in range(0, len(trips), batch):
-        survey.add(trips[start : start + batch])
+    for trip in trips:
+        survey.add(trip)
     return survey.excess()
 
 
@@ -116,7 +117,7 @@ def test_near_copies_of_longer_texts_are_found():
 def test_texts_of_another_style_are_not_alike():
     said = dict.fromkeys(FIELDS, "Hospital now.")
     survey = Survey(limits(exact_copy=1), seed=7)
-    survey.add([PORTO.inspector.inspect(annotated("t1", **said))])
+    survey.add(PORTO.inspector.inspect(annotated("t1", **said)))
     excess = survey.excess()
     (of_trip,) = excess.by_trip.values()
     # Three queries are of one style; the other texts are alone in theirs.
@@ -167,9 +168,7 @@ def test_figures_tell_the_most_alike_and_how_many_differ():
 
 
 def test_no_texts_lie_beyond_nothing():
-    survey = Survey(limits(), seed=7)
-    survey.add([])
-    assert survey.excess().by_trip == {}
+    assert Survey(limits(), seed=7).excess().by_trip == {}
 
 
 # ---- order --------------------------------------------------------------------------------------
@@ -179,27 +178,32 @@ SAID = [" ".join(words) + " please." for words in product(FIRST[:3], WORDS[:3], 
 TRIPS = [inspected(f"t{number}", text) for number, text in enumerate(SAID)]
 
 
-def stays(trips: list[Inspected], batches: list[int], seed: int = 7) -> set[str]:
-    survey, start = Survey(limits(exact_copy=1, opener=4), seed=seed), 0
-    for batch in batches:
-        survey.add(trips[start : start + batch])
-        start += batch
-    survey.add(trips[start:])
+def stays(trips: list[Inspected], seed: int = 7) -> set[str]:
+    survey = Survey(limits(exact_copy=1, opener=4), seed=seed)
+    for trip in trips:
+        survey.add(trip)
     return {trip.trip_id for trip in trips} - trips_of(survey.excess())
 
 
 @examples(max_examples=30, deadline=None)
-@given(order=st.permutations(TRIPS), batches=st.lists(st.integers(0, 20), max_size=4))
-def test_who_stays_does_not_depend_on_order_or_batches(order, batches):
-    assert stays(order, batches) == stays(TRIPS, [])
+@given(order=st.permutations(TRIPS))
+def test_who_stays_does_not_depend_on_order(order):
+    assert stays(order) == stays(TRIPS)
+
+
+@pytest.mark.parametrize("at_a_time", [7, 21, 70])
+def test_how_many_are_brought_to_numbers_at_a_time_changes_nothing(monkeypatch, at_a_time):
+    whole = stays(TRIPS)
+    monkeypatch.setattr(diversity, "_TEXTS_AT_A_TIME", at_a_time)
+    assert stays(TRIPS) == whole
 
 
 def test_who_stays_depends_on_the_seed():
-    assert stays(TRIPS, [], seed=7) != stays(TRIPS, [], seed=8)
+    assert stays(TRIPS, seed=7) != stays(TRIPS, seed=8)
 
 
 def test_no_more_than_the_quota_stay():
-    kept = stays(TRIPS, [])
+    kept = stays(TRIPS)
     texts = [text for number, text in enumerate(SAID) if f"t{number}" in kept]
     assert len(set(texts)) == len(texts)
     openers = [" ".join(text.split()[:2]) for text in texts]
