@@ -32,9 +32,10 @@ from pipeline.stride.generators import external
 from pipeline.stride.lint import lint, lint_lines
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
-from pipeline.stride.scenarios import StrideScenario, scenarios_of
+from pipeline.stride.scenario_records import StrideScenario, scenarios_of
 from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, shown_map, specification_of
-from pipeline.stride.specs import SpecSettings, compiled, scene_of, spec_of
+from pipeline.stride.spec_records import scene_of, spec_of
+from pipeline.stride.specs import SpecSettings, compiled
 from pipeline.stride.writers import ask_writer, writer_id
 
 

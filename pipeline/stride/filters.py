@@ -15,7 +15,8 @@ import numpy as np
 
 from pipeline.stride.maps import CrowdMap
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, named_anchors
-from pipeline.stride.states import Fault, Person
+from pipeline.stride.scenario_records import Person
+from pipeline.stride.states import Fault
 from pipeline.stride.stories import Category
 from pipeline.stride.ways import Ways
 

@@ -20,8 +20,8 @@ from pipeline.stride.benchmark import Benchmark, document_of
 from pipeline.stride.lint_rules import Finding, findings_of, trends_of
 from pipeline.stride.lint_walkers import WALKERS, pass_table
 from pipeline.stride.maps import maps_of
-from pipeline.stride.scenarios import scenarios_of
-from pipeline.stride.specs import benchmark_of_specs, specs_of
+from pipeline.stride.scenario_records import scenarios_of
+from pipeline.stride.spec_records import benchmark_of_specs, specs_of
 
 STAGE = "stride_lint"
 _SHOWN = 12

@@ -7,6 +7,7 @@ stride_maps          ->  data/stride/maps.parquet              those of all citi
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -17,7 +18,6 @@ from pipeline.city.projection import UtmPlane
 from pipeline.city.sources import BBox
 from pipeline.errors import ParameterError
 from pipeline.keys import Text
-from pipeline.language.prompts import PROMPTS
 from pipeline.params import CityEntry
 from pipeline.store import StageIO, read_table
 from pipeline.stride.image_maps import ImageSettings, map_of_image
@@ -26,7 +26,7 @@ from pipeline.stride.maps_files import write_map
 from pipeline.stride.osm_ground import read_ground
 from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_map
 
-ROOT = PROMPTS.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class MapSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

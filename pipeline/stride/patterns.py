@@ -21,46 +21,14 @@ from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.language.prompts import PROMPTS, files_hash
 from pipeline.params import document_of
-from pipeline.stride.measures.registry import MEASURES, Axis
+from pipeline.stride.measures.registry import MEASURES
+from pipeline.stride.spec_records import Asked, Bound, Specification
 from pipeline.stride.trajfacts import Range, TrajFacts, read_trajfacts
 
 FOLDER = PROMPTS / "stride"
 LEAST_QUESTIONS = 5
 # Raise it when the code below makes other questions of the same bank.
 _VERSION = 1
-
-
-class Bound(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One measurement of a question: the values expected, and why.
-
-    Attributes:
-        function: Name of the measure; its parameters are the usual ones.
-        min: Least value; null for none.
-        max: Largest value; null for none.
-        delta_value: Tolerance beyond both.
-        reasoning: Why.
-    """
-
-    function: str
-    min: float | None
-    max: float | None
-    delta_value: float
-    reasoning: str
-
-
-class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One question and what it binds."""
-
-    axis: Axis
-    question: str
-    measurements: list[Bound]
-
-
-class Specification(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is asked of the movement in one scenario; the answer of a writer."""
-
-    decomposition_reasoning: str
-    questions: list[Asked]
 
 
 class _Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,7 +6,9 @@
 Map pictures use flat colours (PALETTE): `image_maps` can read them back.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,6 +38,8 @@ _ANCHORS: dict[AnchorKind, Colour] = {
 _INK: Colour = (40, 38, 36)
 _PX_PER_M = 4
 _LABEL_PX, _DOT_PX = 15, 6
+_PAPER: Colour = (255, 255, 255)
+_PANEL_PX, _PANEL_LETTERS, _PANEL_LETTER_PX, _MARGIN_PX = 620, 72, 17, 18
 _FINER = 2  # drawn so many times larger, then made smaller: soft edges
 # From the beginning of a path to its end.
 _EARLY, _LATE = np.array([250.0, 190.0, 60.0]), np.array([110.0, 20.0, 120.0])
@@ -79,6 +83,30 @@ def draw_walk(
     if event is not None:
         sheet.dot(*event, _ANCHORS["exit"], 9)
     return sheet.finished()
+
+
+class Line(NamedTuple):
+    """One paragraph beside a picture; `passed` colours it: green, red, or None for plain ink."""
+
+    text: str
+    passed: bool | None = None
+
+
+def with_panel(image: "Image.Image", lines: Sequence[Line]) -> "Image.Image":
+    """Return a picture with paragraphs to its right, as many as it is high."""
+    from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415
+
+    whole = Image.new("RGB", (image.size[0] + _PANEL_PX, image.size[1]), _PAPER)
+    whole.paste(image)
+    pen, font = ImageDraw.Draw(whole), ImageFont.load_default(_PANEL_LETTER_PX)
+    top = _MARGIN_PX
+    for line in lines:
+        colour = {True: _ANCHORS["centre"], False: _ANCHORS["exit"], None: _INK}[line.passed]
+        for row in textwrap.wrap(line.text, _PANEL_LETTERS) or [""]:
+            pen.text((image.size[0] + _MARGIN_PX, top), row, fill=colour, font=font)
+            top += round(1.35 * _PANEL_LETTER_PX)
+        top += _PANEL_LETTER_PX // 3
+    return whole
 
 
 class _Sheet:

@@ -40,8 +40,9 @@ class Grid(NamedTuple):
     def pixels(self, points: Floats) -> tuple[Ints, Ints]:
         """Return row and column of points (..., 2); those outside get the nearest pixel."""
         rows, columns = self.shape
-        column = np.clip((points[..., 0] / self.metres_per_px).astype(np.int64), 0, columns - 1)
-        row = np.clip((points[..., 1] / self.metres_per_px).astype(np.int64), 0, rows - 1)
+        place = (points / self.metres_per_px).astype(np.int64)
+        column = np.minimum(np.maximum(place[..., 0], 0), columns - 1)
+        row = np.minimum(np.maximum(place[..., 1], 0), rows - 1)
         return row, column
 
     def centres(self, row: Ints, column: Ints) -> Floats:

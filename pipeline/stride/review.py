@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from pipeline.errors import SourceError
-from pipeline.language.prompts import PROMPTS
 from pipeline.stride.states import Fault
 
-VERDICTS = PROMPTS.parent / "configs" / "stride" / "verdicts.csv"
+VERDICTS = Path(__file__).resolve().parents[2] / "configs" / "stride" / "verdicts.csv"
 Word = Literal["keep", "drop"]
 _KEPT = ("scene_id", "text_sha256", "verdict", "note")
 _LISTED = (*_KEPT, "category", "map_id", "description")

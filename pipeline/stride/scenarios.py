@@ -13,7 +13,6 @@ slot alone: more of one kind moves no other.
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -28,15 +27,15 @@ from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.requests import Answer, Request
 from pipeline.records import Provenance
-from pipeline.schemas import arrow_schema
 from pipeline.seeds import rng_for
 from pipeline.store import StageIO
 from pipeline.stride.filters import TextFilter, fault_of_draft, fault_of_people
 from pipeline.stride.maps import CrowdMap, StrideMap, maps_of
 from pipeline.stride.review import Verdicts, read_verdicts
-from pipeline.stride.roles import Draft, Role
+from pipeline.stride.roles import Draft
 from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of
-from pipeline.stride.states import Fault, Person, initial_state
+from pipeline.stride.scenario_records import Event, Person, StrideScenario, scenarios_frame
+from pipeline.stride.states import Fault, initial_state
 from pipeline.stride.stories import FOLDER, Ask, Bank, bank, bank_revision
 from pipeline.stride.ways import Ways
 from pipeline.stride.writers import WriterSettings, ask_writer, writer_id
@@ -68,57 +67,6 @@ class ScenarioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spare_share: Annotated[float, Meta(ge=0, le=2)]
     radius_m: tuple[Annotated[float, Meta(gt=0, le=0.5)], Annotated[float, Meta(gt=0, le=0.5)]]
     most_alike: Annotated[float, Meta(ge=0, le=1)]
-
-
-class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where it happens: an anchor of the map and its place, metres."""
-
-    anchor: str
-    x_m: float
-    y_m: float
-
-
-class StrideScenario(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One scenario; schemas/stride_scenario.schema.json says more.
-
-    Attributes:
-        scene_id: Unique; joins scenario, specification and trajectory.
-        map_id: The map.
-        category: Kind of crowd.
-        description: The context text.
-        story: Story of the phrase banks; null where a model wrote it.
-        pattern: Way of moving the story tells; null where a model wrote it.
-        n_agents: People.
-        duration_s: Seconds that are told.
-        event: Where it happens; null where there is no such place.
-        apart: How strongly people keep apart: 1 as usual, less in a crush.
-        roles: Who is in it.
-        people: The initial state.
-        provenance: Who wrote it.
-    """
-
-    scene_id: str
-    map_id: str
-    category: str
-    description: str
-    story: str | None
-    pattern: str | None
-    n_agents: int
-    duration_s: float
-    event: Event | None
-    apart: float
-    roles: list[Role]
-    people: list[Person]
-    provenance: Provenance
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """Return who belongs together: numbers of people, groups of two or more."""
-        members: dict[int, list[int]] = {}
-        for number, person in enumerate(self.people):
-            if person.group >= 0:
-                members.setdefault(person.group, []).append(number)
-        return [group for _, group in sorted(members.items()) if len(group) > 1]
 
 
 class _Good(NamedTuple):
@@ -312,25 +260,6 @@ def wanted(
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def scenarios_frame(scenarios: list[StrideScenario]) -> pl.DataFrame:
-    """Return scenarios as rows of the schema `stride_scenario`."""
-    rows = [
-        msgspec.to_builtins(one) | {"people": [person._asdict() for person in one.people]}
-        for one in scenarios
-    ]
-    return pl.DataFrame(rows, schema=pl.Schema(arrow_schema("stride_scenario")))
-
-
-def scenarios_of(frame: pl.DataFrame) -> list[StrideScenario]:
-    """Return the scenarios that `scenarios_frame` made rows of."""
-    return [
-        msgspec.convert(
-            row | {"people": [list(person.values()) for person in row["people"]]}, StrideScenario
-        )
-        for row in frame.iter_rows(named=True)
-    ]
-
-
 def figures_of(
     scenarios: list[StrideScenario], rejected: Iterable[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -345,8 +274,3 @@ def figures_of(
         "by_pattern": dict(sorted(Counter(one.pattern or "-" for one in scenarios).items())),
         "rejected_by_reason": dict(sorted(Counter(row["reason"] for row in rejected).items())),
     }
-
-
-def read_scenarios(file: Path) -> list[StrideScenario]:
-    """Read data/stride/scenarios.parquet, for a command that runs outside a stage."""
-    return scenarios_of(pl.read_parquet(file))

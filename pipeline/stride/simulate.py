@@ -21,7 +21,7 @@ from pipeline.store import StageIO
 from pipeline.stride.generators.crowds import Pace, goal_walkers, walk_of
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import CrowdMap, maps_of
-from pipeline.stride.scenarios import StrideScenario, scenarios_of
+from pipeline.stride.scenario_records import StrideScenario, scenarios_of
 from pipeline.stride.social_force import ForceSettings
 from pipeline.stride.trajectories import Trajectory
 from pipeline.stride.ways import Ways

@@ -22,7 +22,7 @@ from scipy.spatial import cKDTree
 
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.trajectories import Trajectory, trajectory
-from pipeline.stride.walls import Walls
+from pipeline.stride.walls import Near, Walls
 from pipeline.stride.ways import Field
 
 FRAME = "metres from the map's south-west corner"
@@ -178,10 +178,11 @@ class _Walk:
         """Move everybody on by one time step."""
         who = np.flatnonzero(self.here)
         if len(who):
-            force = self._drive(who) + self._apart(who) + self._off_walls(who)
+            near = self._walls.nearest(self.at[who])
+            force = self._drive(who) + self._apart(who) + self._off_walls(who, near)
             force += self._groups.pull(self.at, self.here, self._force.group_mps2)[who]
             force += rng.normal(size=(len(self.at), 2))[who] * self._force.noise_mps2
-            self._move(who, force)
+            self._move(who, force, near.distance)
         self._time_s += self._force.step_s
         self._arrive()
 
@@ -252,20 +253,17 @@ class _Walk:
             total[:, axis] = np.bincount(first, weights=push[:, axis], minlength=len(at))
         return total
 
-    def _off_walls(self, who: Ints) -> Floats:
+    def _off_walls(self, who: Ints, near: Near) -> Floats:
         """Return the push of the nearest wall, (n, 2), m/s^2."""
-        force = self._force
-        near = self._walls.nearest(self.at[who])
-        rows = np.arange(len(who))
-        closest = near.distance.argmin(axis=1)
-        distance = near.distance[rows, closest] - self._crowd.radius[who]
+        force, distance = self._force, near.distance - self._crowd.radius[who]
         size = force.wall_m2ps2 / force.wall_range_m * np.exp(-distance / force.wall_range_m)
-        push: Floats = np.minimum(size, _MOST_PUSH)[:, None] * near.away[rows, closest]
+        push: Floats = np.minimum(size, _MOST_PUSH)[:, None] * near.away
         return push
 
     # ---- the step -------------------------------------------------------------------------------
 
-    def _move(self, who: Ints, force: Floats) -> None:
+    def _move(self, who: Ints, force: Floats, room: Floats) -> None:
+        """Make the step of those `who`, whose walls are `room` metres away."""
         dt = self._force.step_s
         before, radius = self.at[who], self._crowd.radius[who]
         speed = self.speed[who] + force * dt
@@ -273,15 +271,18 @@ class _Walk:
         size = np.hypot(*speed.T)
         speed *= np.minimum(1.0, most / np.maximum(size, _TINY))[:, None]
         after = _half_apart(before + speed * dt, radius)
-        after = _out_of_walls(after, radius, self._walls)
+        # Only who is next to a wall can reach it in one step.
+        close = np.flatnonzero(room < radius + most * dt + _SKIN_M)
+        after[close] = _out_of_walls(after[close], radius[close], self._walls)
         # Overlaps and walls may push by more than a step: nobody moves faster for that.
         moved = after - before
         size = np.hypot(*moved.T)
         after = before + moved * np.minimum(1.0, most * dt / np.maximum(size, _TINY))[:, None]
-        refused = self._walls.crossed(before, after)
-        least = np.minimum(radius, self._walls.distance(before)) - _TINY
-        refused |= self._walls.distance(after) < least
-        after[refused] = before[refused]
+        if len(close):
+            least = np.minimum(radius, room)[close] - _TINY
+            refused = self._walls.distance(after[close]) < least
+            refused |= self._walls.crossed(before[close], after[close])
+            after[close[refused]] = before[close[refused]]
         self.at[who], self.speed[who] = after, (after - before) / dt
 
     def _arrive(self) -> None:
@@ -350,10 +351,8 @@ def _out_of_walls(at: Floats, radius: Floats, walls: Walls) -> Floats:
     """Move bodies off the nearest wall they overlap; twice, for corners."""
     for _ in range(2):
         near = walls.nearest(at)
-        rows = np.arange(len(at))
-        closest = near.distance.argmin(axis=1)
-        overlap = np.maximum(radius + _SKIN_M - near.distance[rows, closest], 0.0)
+        overlap = np.maximum(radius + _SKIN_M - near.distance, 0.0)
         if not overlap.any():
             break
-        at = at + near.away[rows, closest] * overlap[:, None]
+        at = at + near.away * overlap[:, None]
     return at

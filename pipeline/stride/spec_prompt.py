@@ -18,7 +18,7 @@ from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.patterns import Specification
+from pipeline.stride.spec_records import Specification
 from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 

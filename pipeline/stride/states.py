@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.maps import Anchor
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, head_counts
+from pipeline.stride.scenario_records import Person
 from pipeline.stride.spots import Spots
 from pipeline.stride.ways import Ways
 
@@ -24,35 +25,6 @@ _SLOWEST = 0.3  # nobody wants to walk slower than this share of the role's mean
 _BACK_COSTS = 1.4  # ways straight ahead count 0.4 times, ways back past the event 2.4 times
 _TINY = 1e-9
 _NOT_HERE_M = 25.0  # an exit to walk to is at least so far away
-
-
-class Person(NamedTuple):
-    """One person at the start; metres and m/s.
-
-    Attributes:
-        x_m, y_m: Where.
-        vx_mps, vy_mps: Moving how.
-        goal_x_m, goal_y_m: Heading where first.
-        goal: Anchor the goal belongs to; null where it belongs to none.
-        radius_m: Half the width of the body.
-        speed_mps: The speed wanted.
-        begin_s: Stands until then.
-        role: Number of the role.
-        group: Number of the group; -1 = alone.
-    """
-
-    x_m: float
-    y_m: float
-    vx_mps: float
-    vy_mps: float
-    goal_x_m: float
-    goal_y_m: float
-    goal: str | None
-    radius_m: float
-    speed_mps: float
-    begin_s: float
-    role: int
-    group: int
 
 
 class Fault(NamedTuple):

@@ -1,10 +1,10 @@
 """Walls: straight pieces that nobody passes, with those near any point found by one look-up.
 
     walls = Walls(segments)                    segments: (n, 4) x0, x1, y0, y1 in metres
-    walls.nearest(points)                      ->  Near(distance (N, K), away (N, K, 2))
+    walls.nearest(points)                      ->  Near(distance (N,), away (N, 2))
     walls.crossed(before, after)               ->  (N,) whether a step leads through a wall
 
-Every square of 2 m keeps the list of walls within reach of it, filled up to the longest list. What
+Every square of 1 m keeps the list of walls within reach of it, filled up to the longest list. What
 lies beyond the reach is "far": its distance is infinite.
 """
 
@@ -15,18 +15,18 @@ import numpy as np
 from pipeline.stride.arrays import Bools, Floats, Ints
 
 # Walls further away than this are not seen; a step must be shorter.
-REACH_M = 3.0
-_SQUARE_M = 2.0
+REACH_M = 1.5
+_SQUARE_M = 1.0
 _FLAT = 1e-12
 
 
 class Near(NamedTuple):
-    """The walls near some points, K a point.
+    """The nearest wall of each of N points.
 
     Attributes:
-        distance: (N, K), metres; infinite where a point has fewer walls near it.
-        away: (N, K, 2), unit vector from the nearest point of the wall to the point; 0 where it
-            lies on the wall or there is none.
+        distance: (N,), metres; infinite where there is none within reach.
+        away: (N, 2), unit vector from the nearest place on the wall to the point; 0 where it lies
+            on the wall or there is none.
     """
 
     distance: Floats
@@ -71,23 +71,31 @@ class Walls:
 
     def _around(self, points: Floats) -> Ints:
         column, row = ((points - self._origin) / _SQUARE_M).astype(np.int64).T
-        column = np.clip(column, 0, self._columns - 1)
-        row = np.clip(row, 0, self._rows - 1)
+        column = np.minimum(np.maximum(column, 0), self._columns - 1)
+        row = np.minimum(np.maximum(row, 0), self._rows - 1)
         found: Ints = self._lists[row * self._columns + column]
         # Most squares have few walls; the empty rest of the table need not be looked at.
         return found[:, : max(1, int((found >= 0).sum(axis=1).max(initial=0)))]
 
     def nearest(self, points: Floats) -> Near:
-        """Return the walls near points (N, 2), metres."""
+        """Return the nearest wall of points (N, 2), metres."""
+        near = Near(np.full(len(points), np.inf), np.zeros((len(points), 2)))
         which = self._around(points)
-        distance, away = _to_pieces(points[:, None, :], self.begin[which], self.end[which])
-        far = (which < 0) | (distance > REACH_M)
-        return Near(np.where(far, np.inf, distance), np.where(far[..., None], 0.0, away))
+        some = np.flatnonzero(which[:, 0] >= 0)
+        if len(some):
+            which = which[some]
+            distance, away = _to_pieces(points[some, None], self.begin[which], self.end[which])
+            distance[which < 0] = np.inf
+            rows, closest = np.arange(len(some)), distance.argmin(axis=1)
+            near.distance[some] = distance[rows, closest]
+            near.away[some] = away[rows, closest]
+        far = near.distance > REACH_M
+        near.distance[far], near.away[far] = np.inf, 0.0
+        return near
 
     def distance(self, points: Floats) -> Floats:
         """Return how far the next wall is from each point, metres; infinite beyond the reach."""
-        nearest: Floats = self.nearest(points).distance.min(axis=1)
-        return nearest
+        return self.nearest(points).distance
 
     def crossed(self, before: Floats, after: Floats) -> Bools:
         """Tell for each step, (N, 2) to (N, 2), whether it touches or passes a wall."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from pipeline.stride.arrays import Floats
 from pipeline.stride.roles import Role
+from pipeline.stride.scenario_records import Person
 from pipeline.stride.social_force import Crowd, ForceSettings, Surroundings, simulate
 from pipeline.stride.spots import Spots
-from pipeline.stride.states import Person
 from pipeline.stride.trajectories import Trajectory
 from pipeline.stride.ways import Ways
 

@@ -27,7 +27,7 @@ from pipeline.stride.arrays import Floats
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import CrowdMap
 from pipeline.stride.maps_files import write_map
-from pipeline.stride.scenarios import StrideScenario
+from pipeline.stride.scenario_records import StrideScenario
 from pipeline.stride.trajectories import (
     CANONICAL_DT_S,
     Trajectory,
