@@ -155,7 +155,7 @@ class Inspector:
         grounded = self._grounder.ground(reading, evidence, field=field)
         repairs: list[Repair] = []
         findings: list[Finding] = []
-        if reading.flags & HINT_TERM or may_be_at_fault(reading):
+        if reading.flags & HINT_TERM or may_be_at_fault(reading, grounded.mentions):
             mending = _Mending(self, field, evidence, reading, grounded)
             mending.run(self._policies)
             reading, grounded = mending.reading, mending.grounded

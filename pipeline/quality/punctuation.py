@@ -10,9 +10,11 @@ refused. Each rule mends one thing, in the order of `PUNCTUATION_RULES`. Paper: 
 import re
 from collections.abc import Callable, Sequence
 
+from pipeline.quality.folding import split_words
 from pipeline.quality.reading import DIGIT, Reading
 from pipeline.quality.rules import Hit, Rule
-from pipeline.quality.spans import Span, is_free
+from pipeline.quality.spans import Span, is_free, spans_of
+from pipeline.records import Mention
 
 # Gaps between words that no rule on marks or labels minds; nearly all texts have no other. A stroke
 # is none: labels have one.
@@ -74,16 +76,34 @@ PUNCTUATION_RULES = (
 )
 
 
-def may_be_at_fault(reading: Reading) -> bool:
-    """Tell quickly whether any rule on marks or labels could find something in a text."""
-    *inner, last = reading.gaps
-    if last not in _CLEAN_END or not _CLEAN.issuperset(inner) or inner[:1] not in ([], [""]):
+def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
+    """Tell quickly whether any rule on marks or labels could find something in a text.
+
+    Args:
+        reading: The text.
+        mentions: Its names, in order; marks within those known are their own.
+    """
+    if _is_clean(reading.gaps, lambda number: bool(reading.words[number][1] & DIGIT)):
+        return False
+    text, names = reading.text, spans_of(mentions)
+    if not names or not _NOWHERE.isdisjoint(text):
         return True
-    if "." not in inner:
+    ends = [0, *(end for _, end in names)]
+    begins = [*(start for start, _ in names), len(text)]
+    # Any word will do in the place of a name.
+    rest = "x".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
+    words, gaps, _ = split_words(rest)
+    return not _is_clean(gaps, lambda number: words[number][0].isdigit())
+
+
+def _is_clean(gaps: Sequence[str], is_number: Callable[[int], bool]) -> bool:
+    """Tell whether the gaps of a text are such as no rule minds."""
+    *inner, last = gaps
+    if last not in _CLEAN_END or not _CLEAN.issuperset(inner) or inner[:1] not in ([], [""]):
         return False
     # "1.5 km" is sound, "We go.Then stop" is not.
-    return any(
-        gap == "." and not reading.words[number][1] & DIGIT for number, gap in enumerate(inner)
+    return "." not in inner or all(
+        gap != "." or is_number(number) for number, gap in enumerate(inner)
     )
 
 
