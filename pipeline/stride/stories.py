@@ -13,6 +13,7 @@ other stories, other first sentences and other details, so that texts differ.
 import math
 from collections.abc import Sequence
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -142,10 +143,7 @@ class Bank:
         choices = Choices(ask.scene_id, "stride_scenario")
         anchors = self._anchors(story, ask.place, choices)
         slots = self._slots(anchors, ask.place, choices)
-        turn = ask.slot // len(stories)
-        texts = [story.leads[(turn + choices.below(2) * 2) % len(story.leads)]]
-        first = choices.below(len(story.details))
-        texts += [story.details[(first + k) % len(story.details)] for k in range(_DETAILS)]
+        texts = _sentences(story, ask.slot // len(stories))
         description = " ".join(Phrase(text).fill(slots) for text in texts)
         least, most = story.people
         return Told(
@@ -197,6 +195,18 @@ class Bank:
             return anchor.name
         words = {"side": _side(anchor, place), "ground": ground}
         return Phrase(self._words.unnamed[anchor.kind]).fill(words)
+
+
+def _sentences(story: Story, turn: int) -> list[str]:
+    """Return the sentences of a story when it is told for the `turn`-th time, from 0.
+
+    The first sentences come in turn, and so do ordered pairs of details, so that it takes many
+    turns until the same text comes again.
+    """
+    pairs = list(permutations(story.details, _DETAILS))
+    # A step that shares no divisor with the number of pairs visits all of them.
+    step = next(n for n in (5, 7, 11, 13) if math.gcd(n, len(pairs)) == 1)
+    return [story.leads[turn % len(story.leads)], *pairs[turn * step % len(pairs)]]
 
 
 def _fits(story: Story, place: StrideMap) -> bool:

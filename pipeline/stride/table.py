@@ -77,15 +77,16 @@ def run(io: StageIO, *, seed: Seed) -> None:
     )
     reports, rows = io.path("stride_reports"), list[dict[str, Any]]()
     names = [*GENERATORS, "straight", "random", "stop"]
+    firsts: dict[str, Mapping[str, Any]] = {}
     for name in io.progress(names, len(names), "generator", STAGE):
         with _source(io, ready, name, seed=seed) as source:
             report = _scored(ready, name, source)
             write_report(report, reports / f"{name}.json")
             rows.append(_row(report, _physical(ready, source)))
+            firsts[name] = report["scenarios"][0]
             if name == EXAMPLE:
-                walk = source.read(ready.benchmark.scenarios[0].id).walk
-                picture = _picture(ready, maps, walk, report["scenarios"][0])
-                picture.save(io.path("stride_picture"))
+                walk = source.read(firsts[name]["id"]).walk
+    _picture(ready, maps, walk, firsts).save(io.path("stride_picture"))
     rows.sort(key=lambda row: -row["mean"])
     io.write_json("stride_scores", {"generators": rows, "published": published()})
     io.path("stride_table").write_text(markdown(rows), "utf-8")
@@ -220,9 +221,13 @@ def _told(value: float | None, decimals: int) -> str:
 
 
 def _picture(
-    ready: _Ready, maps: Mapping[str, CrowdMap], walk: Trajectory, scored: Mapping[str, Any]
+    ready: _Ready,
+    maps: Mapping[str, CrowdMap],
+    walk: Trajectory,
+    firsts: Mapping[str, Mapping[str, Any]],
 ) -> Any:
     """Return the first scenario as one generator walks it, with its questions and their answers."""
+    scored = firsts[EXAMPLE]
     scenario = ready.scenarios[scored["id"]]
     event = scenario.event
     image = draw_walk(
@@ -232,7 +237,7 @@ def _picture(
     lines = [
         Line(f"{scenario.scene_id}, {scenario.category}, {scenario.n_agents} people"),
         Line(scenario.description),
-        Line(f"{EXAMPLE}: {scored['score']:.3f}"),
+        Line(", ".join(f"{name} {_told(one['score'], 2)}" for name, one in firsts.items())),
     ]
     for question in scored["questions"]:
         lines.append(Line(f"{question['id']} {question['question']}"))

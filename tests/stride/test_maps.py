@@ -1,0 +1,278 @@
+"""Maps: grids and outlines, walls, anchors, OSM and pictures, and back from a table."""
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from pipeline.city.osm_file import OsmNode, OsmObjects, OsmWay, write_osm
+from pipeline.city.projection import UtmPlane
+from pipeline.errors import ParameterError, SourceError
+from pipeline.stride.image_maps import ColourSettings, ImageSettings, classes_of, map_of_image
+from pipeline.stride.importers.states import read_obstacles
+from pipeline.stride.maps import CrowdMap, maps_frame, maps_of
+from pipeline.stride.maps_files import write_map
+from pipeline.stride.osm_ground import read_ground
+from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_map
+from pipeline.stride.pictures import PALETTE, draw_map
+from pipeline.stride.raster import Grid, clearance_m, connected, outlines
+from pipeline.stride.walls import REACH_M, Walls
+from tests.stride.places import CORNERS, HOUSE, SOURCE, map_of, square, square_ways
+
+GRID = Grid(10.0, 6.0, 0.5)
+
+# ---- grids ------------------------------------------------------------------------------------
+
+
+def test_a_box_fills_the_pixels_whose_middle_it_covers():
+    mask = GRID.filled(shapely.box(0, 0, 5, 2))
+    assert mask.shape == (12, 20)
+    assert mask.sum() == 10 * 4
+    assert mask[0, 0]
+    assert not mask[4, 0]
+
+
+def test_row_0_is_the_south_edge_and_points_outside_get_the_nearest_pixel():
+    row, column = GRID.pixels(np.array([[0.1, 0.1], [9.9, 5.9], [-3.0, 99.0]]))
+    assert row.tolist() == [0, 11, 11]
+    assert column.tolist() == [0, 19, 0]
+
+
+def test_connected_is_what_hangs_together_by_sides():
+    mask = np.array([[1, 1, 0], [0, 0, 1], [1, 0, 1]], dtype=bool)
+    assert connected(mask, row=1, column=2).tolist() == [
+        [False, False, False],
+        [False, False, True],
+        [False, False, True],
+    ]
+
+
+def test_clearance_is_in_metres_and_the_edge_is_no_outside():
+    mask = np.ones((12, 20), dtype=bool)
+    mask[:, 0] = False
+    room = clearance_m(mask, GRID)
+    assert room[0, 4] == pytest.approx(2.0)
+    assert room[0, 19] == pytest.approx(9.5)
+
+
+@given(st.integers(0, 6), st.integers(0, 3), st.integers(7, 10), st.integers(4, 6))
+def test_the_outline_of_a_box_is_that_box(west, south, east, north):
+    box = shapely.box(west, south, east, north)
+    found = outlines(GRID.filled(box), GRID, tolerance_m=0.0, least_m2=0.1)
+    assert len(found) == 1
+    assert found[0].equals(box)
+
+
+def test_small_specks_are_left_out_and_small_holes_filled():
+    mask = GRID.filled(shapely.box(0, 0, 5, 5))
+    mask[2, 2] = False
+    mask[11, 19] = True
+    found = outlines(mask, GRID, tolerance_m=0.0, least_m2=1.0)
+    assert [polygon.area for polygon in found] == [25.0]
+    assert not found[0].interiors
+
+
+# ---- walls ------------------------------------------------------------------------------------
+
+WALL = Walls(np.array([[0.0, 10.0, 5.0, 5.0]]))
+
+
+def test_a_wall_is_as_far_away_as_it_is_and_pushes_straight_off():
+    near = WALL.nearest(np.array([[5.0, 5.75], [5.0, 4.25], [10.6, 5.8]]))
+    assert near.distance.tolist() == pytest.approx([0.75, 0.75, 1.0])
+    assert near.away[:2].tolist() == [[0.0, 1.0], [0.0, -1.0]]
+    assert near.away[2].tolist() == pytest.approx([0.6, 0.8])
+
+
+def test_beyond_the_reach_there_is_no_wall():
+    assert WALL.distance(np.array([[5.0, 5.0 + REACH_M + 0.01]])).tolist() == [np.inf]
+
+
+def test_a_step_through_a_wall_is_seen_and_one_beside_it_is_not():
+    before = np.array([[5.0, 4.8], [5.0, 4.8], [11.0, 4.8]])
+    after = np.array([[5.0, 5.2], [6.0, 4.9], [11.0, 5.2]])
+    assert WALL.crossed(before, after).tolist() == [True, False, False]
+
+
+@settings(max_examples=50)
+@given(st.tuples(*[st.floats(0, 20)] * 4), st.tuples(st.floats(0, 20), st.floats(0, 20)))
+def test_the_nearest_wall_is_that_of_shapely(segment, point):
+    x0, y0, x1, y1 = segment
+    wall = shapely.LineString([(x0, y0), (x1, y1)])
+    apart = wall.distance(shapely.Point(point))
+    found = Walls(np.array([[x0, x1, y0, y1]])).distance(np.array([point]))[0]
+    if apart < REACH_M - 1e-6:
+        assert found == pytest.approx(apart, abs=1e-6)
+    elif apart > REACH_M + 1e-6:
+        assert found == np.inf
+
+
+# ---- anchors ----------------------------------------------------------------------------------
+
+
+def test_every_street_is_an_exit_with_its_name():
+    names = {anchor.name for anchor in square().of_kind("exit")}
+    assert names == {"North Street", "South Street", "West Street", "East Street"}
+
+
+def test_a_door_has_the_name_of_its_building_and_a_stop_its_own():
+    assert [anchor.name for anchor in square().of_kind("entrance")] == ["House"]
+    assert [anchor.name for anchor in square().of_kind("stop")] == ["Market"]
+
+
+def test_the_first_centre_lies_on_open_ground_of_a_named_area():
+    centres = square().of_kind("centre")
+    assert centres[0].name == "Toy Square"
+    assert all(anchor.clearance_m >= 4 for anchor in centres)
+
+
+def test_all_anchors_can_be_walked_to_from_each_other():
+    ways, anchors = square_ways(), square().record.anchors
+    places = np.array([[one.x_m, one.y_m] for one in anchors])
+    for anchor in anchors:
+        assert np.isfinite(ways.to_anchor(anchor.id).distance(places)).all()
+
+
+def test_a_strip_along_the_edge_is_no_exit():
+    shallow = map_of(60.0, 60.0, [shapely.box(0, 4, 60, 30)])
+    assert all(anchor.y_m > 30 for anchor in shallow.anchors if anchor.kind == "exit")
+
+
+def test_a_thin_slanted_fence_lets_no_way_through():
+    fence = shapely.LineString([(0, 13), (60, 31)]).buffer(0.05, cap_style="flat")
+    split = map_of(60.0, 60.0, [fence])
+    row, column = split.grid.pixels(np.array([[30.0, 5.0], [30.0, 50.0]]))
+    walkable = CrowdMap(split).walkable
+    assert not (walkable[row[0], column[0]] and walkable[row[1], column[1]])
+
+
+def test_a_place_of_obstacles_only_is_refused():
+    with pytest.raises(ParameterError, match="where people can walk, found obstacles only"):
+        map_of(40.0, 40.0, [shapely.box(0, 0, 40, 40)])
+
+
+def test_a_map_comes_back_from_its_table_as_it_was():
+    record = square().record
+    assert maps_of(maps_frame([record])) == [record]
+
+
+def test_written_walls_are_read_by_the_scorer(tmp_path):
+    write_map(square(), tmp_path)
+    assert read_obstacles(tmp_path / "map.npz").tolist() == square().segments.tolist()
+    with np.load(tmp_path / "map.npz") as file:
+        assert (file["walkable"] == square().walkable).all()
+    with Image.open(tmp_path / "map.png") as picture:
+        assert picture.size == (480, 400)
+
+
+# ---- OSM --------------------------------------------------------------------------------------
+
+LON, LAT = 24.95, 60.17
+# A degree at this latitude, metres.
+EAST, NORTH = 55_600.0, 111_400.0
+
+
+def node(number: int, x: float, y: float, **tags: str) -> OsmNode:
+    return OsmNode(number, LON + x / EAST, LAT + y / NORTH, dict(tags))
+
+
+def extract(tmp_path):
+    """Write a town: a house of 20 x 20 m, a pond, a fence, a street, a stop, a tunnel."""
+
+    def ring(first: int, x: float, y: float, side: float):
+        corners = [(0, 0), (side, 0), (side, side), (0, side)]
+        return [node(first + k, x + dx, y + dy) for k, (dx, dy) in enumerate(corners)]
+
+    corners = [
+        node(90, -90, -90, shop="kiosk", name="Kiosk"),
+        node(91, 90, 90, shop="books", name="Books"),
+    ]
+    nodes = [
+        *ring(1, 10, 10, 20), *ring(11, -40, 10, 10), *ring(21, -40, -40, 10),
+        node(31, -60, -20), node(32, 60, -20), node(41, -20, -60), node(42, -20, 60),
+        node(51, 15, -10, highway="bus_stop", name="Old Mill"), node(61, 30, 20, entrance="main"),
+        *corners,
+    ]  # fmt: skip
+    ways = [
+        OsmWay(1, [1, 2, 3, 4, 1], {"building": "yes", "name": "Town Hall", "amenity": "townhall"}),
+        OsmWay(2, [11, 12, 13, 14, 11], {"natural": "water"}),
+        OsmWay(3, [21, 22, 23, 24, 21], {"building": "yes", "layer": "-1"}),
+        OsmWay(4, [31, 32], {"barrier": "fence"}),
+        OsmWay(5, [41, 42], {"highway": "residential", "name": "Mill Lane"}),
+    ]
+    target = tmp_path / "network.osm.pbf"
+    write_osm(target, OsmObjects(sorted(nodes), ways, []))
+    return target
+
+
+def cut(tmp_path, **changes) -> object:
+    keys = {"id": "town", "name": "Town", "kind": "square", "lon": LON, "lat": LAT, "size_m": 160.0}
+    plane = Plane(read_ground(extract(tmp_path), name_tag="name"), UtmPlane(LON, LAT))
+    place = PlaceSettings(**(keys | changes))
+    return cut_map(plane, place, city="toy", metres_per_px=0.5, source=SOURCE)
+
+
+def test_osm_buildings_water_and_fences_become_obstacles_and_tunnels_do_not(tmp_path):
+    made = cut(tmp_path)
+    areas = sorted((one.kind, round(shapely.Polygon(one.rings[0]).area)) for one in made.obstacles)
+    assert [kind for kind, _ in areas] == ["barrier", "building", "water"]
+    assert dict(areas)["building"] == pytest.approx(400, rel=0.02)
+    assert dict(areas)["water"] == pytest.approx(100, rel=0.02)
+    assert dict(areas)["barrier"] == pytest.approx(120 * 0.4, rel=0.05)
+
+
+def test_osm_names_reach_anchors_and_streets(tmp_path):
+    made = cut(tmp_path)
+    assert made.streets == ["Mill Lane"]
+    by_kind = {anchor.kind: anchor.name for anchor in made.anchors if anchor.name}
+    assert by_kind["stop"] == "Old Mill"
+    assert by_kind["entrance"] == "Town Hall"
+    assert by_kind["exit"] == "Mill Lane"
+
+
+def test_a_map_that_reaches_out_of_the_extract_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"toy\.town: .* m of it outside the extract"):
+        cut(tmp_path, size_m=400.0)
+
+
+# ---- pictures ---------------------------------------------------------------------------------
+
+
+def picture_settings(tmp_path) -> ImageSettings:
+    draw_map(square()).save(tmp_path / "square.png")
+    palette = [
+        ColourSettings("walkable", PALETTE["walkable"], 14),
+        ColourSettings("building", PALETTE["building"], 25),
+    ]
+    return ImageSettings(
+        "square", "Toy", "square", "square.png", 0.25, palette, 0.3, 0.5, [], SOURCE
+    )
+
+
+def test_a_map_read_from_its_own_picture_is_the_same_ground(tmp_path):
+    made = map_of_image(picture_settings(tmp_path), root=tmp_path, metres_per_px=0.5)
+    ours, read = square().walkable, CrowdMap(made).walkable
+    assert (ours & read).sum() / (ours | read).sum() > 0.97
+    solid = shapely.union_all([shapely.Polygon(one.rings[0]) for one in made.obstacles])
+    truth = shapely.union_all([HOUSE, *CORNERS])
+    assert solid.symmetric_difference(truth).area / truth.area < 0.03
+
+
+def test_lettering_takes_the_class_around_it():
+    palette = [ColourSettings("walkable", (255, 255, 255), 20),
+               ColourSettings("water", (0, 0, 255), 20)]  # fmt: skip
+    picture = np.full((20, 30, 3), 255.0)
+    picture[:, 15:] = (0, 0, 255)
+    picture[8:10, 3:9] = 0.0  # black letters on the ground
+    classes = classes_of(picture, palette)
+    assert (classes[:, :14] == 0).all()
+    assert (classes[:, 16:] == 1).all()
+
+
+def test_a_file_that_is_no_picture_is_refused(tmp_path):
+    settings_ = picture_settings(tmp_path)
+    (tmp_path / "square.png").write_text("no picture")
+    with pytest.raises(SourceError, match="expected a picture"):
+        map_of_image(settings_, root=tmp_path, metres_per_px=0.5)
