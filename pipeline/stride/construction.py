@@ -10,11 +10,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ModelError, ParameterError, SourceError
 from pipeline.language.asked import provenance_of
+from pipeline.language.engines.settings import TemplateSettings
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok
 from pipeline.params import Parameters
@@ -80,6 +82,8 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
     parameters = Parameters(root)
     settings: SpecSettings = parameters.section("stride_specs", SpecSettings)
     bank = patterns()
+    if ask.pattern is None and isinstance(settings.writer.engine, TemplateSettings):
+        ask = msgspec.structs.replace(ask, pattern=bank.pattern_of(ask.description))
     if ask.pattern is not None:
         bank.specification(ask.pattern)  # an unknown one is said before anything is asked
     model = writer_id(settings.writer, bank_revision=patterns_revision())
