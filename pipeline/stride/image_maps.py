@@ -20,7 +20,7 @@ from scipy import ndimage
 from pipeline.errors import SourceError
 from pipeline.keys import Text
 from pipeline.stride.anchors import Named, Signs, anchors_of
-from pipeline.stride.arrays import Floats, Ints
+from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.maps import (
     MapSource,
     Obstacle,
@@ -82,7 +82,7 @@ class ImageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         metres_per_px: Side of one of its pixels.
         palette: Its colours.
         outline_m: How far an outline may lie from the pixels' own.
-        least_m2: Smaller specks are no obstacle, smaller gaps no ground.
+        least_m2: Smaller patches of one colour are lettering or symbols.
         signs: Names.
         source: For credit.
     """
@@ -116,12 +116,12 @@ def read_picture(path: Path) -> Floats:
         ) from fault
 
 
-def classes_of(picture: Floats, palette: list[ColourSettings]) -> Ints:
+def classes_of(picture: Floats, palette: list[ColourSettings], *, least_px: float) -> Ints:
     """Return the number of each pixel's palette colour, (rows, columns).
 
-    A pixel that is like none takes the class of the nearest one that is. Then each takes the class
-    most pixels around it have, so that rims of soft edges vanish. A picture none of whose pixels is
-    like any colour is all of the first.
+    Pixels like no colour, and patches of fewer than `least_px` pixels, take the class of the
+    nearest other one. Then each takes the class most pixels around it have, so that rims of soft
+    edges vanish. A picture none of whose pixels is like any colour is all of the first.
     """
     colours = np.array([colour.rgb for colour in palette], dtype=np.float64)
     within = np.array([colour.within for colour in palette])
@@ -132,6 +132,8 @@ def classes_of(picture: Floats, palette: list[ColourSettings]) -> Ints:
         nearest = apart.argmin(axis=-1)
         alike = apart.min(axis=-1) <= within[nearest]
         found[top : top + _ROWS_AT_A_TIME] = np.where(alike, nearest, -1)
+    for number in range(len(palette)):
+        found[_small_patches(found == number, least_px)] = -1
     if (found < 0).all():
         return np.zeros_like(found)
     row, column = ndimage.distance_transform_edt(
@@ -143,6 +145,13 @@ def classes_of(picture: Floats, palette: list[ColourSettings]) -> Ints:
         for number in range(len(palette))
     ]
     return np.asarray(np.argmax(votes, axis=0))
+
+
+def _small_patches(mask: Bools, least_px: float) -> Bools:
+    """Return the pixels of patches with fewer pixels, corners joining them."""
+    labels, count = ndimage.label(mask, structure=np.ones((3, 3)))
+    sizes = np.bincount(labels.ravel(), minlength=count + 1)
+    return np.asarray(mask & (sizes[labels] < least_px))
 
 
 def map_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) -> StrideMap:
@@ -159,8 +168,11 @@ def map_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) -
     """
     import shapely  # noqa: PLC0415 - slow import
 
-    classes = np.flipud(classes_of(read_picture(root / settings.file), settings.palette))
-    scale, rows, columns = settings.metres_per_px, *classes.shape
+    scale = settings.metres_per_px
+    classes = classes_of(
+        read_picture(root / settings.file), settings.palette, least_px=settings.least_m2 / scale**2
+    )
+    classes, (rows, columns) = np.flipud(classes), classes.shape
     grid = Grid(
         round(columns * scale / metres_per_px) * metres_per_px,
         round(rows * scale / metres_per_px) * metres_per_px,

@@ -247,7 +247,7 @@ def picture_settings(tmp_path) -> ImageSettings:
         ColourSettings("building", PALETTE["building"], 25),
     ]
     return ImageSettings(
-        "square", "Toy", "square", "square.png", 0.25, palette, 0.3, 0.5, [], SOURCE
+        "square", "Toy", "square", "square.png", 0.25, palette, 0.3, 3.0, [], SOURCE
     )
 
 
@@ -260,13 +260,14 @@ def test_a_map_read_from_its_own_picture_is_the_same_ground(tmp_path):
     assert solid.symmetric_difference(truth).area / truth.area < 0.03
 
 
-def test_lettering_takes_the_class_around_it():
+def test_lettering_and_symbols_take_the_class_around_them():
     palette = [ColourSettings("walkable", (255, 255, 255), 20),
                ColourSettings("water", (0, 0, 255), 20)]  # fmt: skip
     picture = np.full((20, 30, 3), 255.0)
     picture[:, 15:] = (0, 0, 255)
     picture[8:10, 3:9] = 0.0  # black letters on the ground
-    classes = classes_of(picture, palette)
+    picture[14:16, 6:8] = (0, 0, 255)  # a blue symbol
+    classes = classes_of(picture, palette, least_px=5)
     assert (classes[:, :14] == 0).all()
     assert (classes[:, 16:] == 1).all()
 
