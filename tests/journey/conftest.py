@@ -13,6 +13,7 @@ from tests.journey.project import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 TRIPS = 60  # simulated trips per city; the default cities have more
+SCENARIOS = 11  # of crowds; the default has more
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +24,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     made = Project(root, _environment(tmp_path_factory.mktemp("site-cache")))
     for city in ("helsinki", "monaco"):
         made.edit_config(city, lambda config: config["simulation"].update(trips=TRIPS))
+    made.edit("params.yaml", lambda params: params["stride_scenarios"].update(total=SCENARIOS))
     made.git("init", "-q")
     made.git("add", "-A")
     made.git("commit", "-qm", "start")
