@@ -11,9 +11,10 @@ slot alone: more of one kind moves no other.
 """
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 import polars as pl
@@ -46,8 +47,6 @@ _IDS_PER_CATEGORY = 200
 # Neighbouring kinds of crowd begin on maps so far apart.
 _MAP_STEP = 5
 
-Quota = Annotated[int, Meta(ge=0, le=_IDS_PER_CATEGORY // 2)]
-
 
 class ScenarioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Section `stride_scenarios` of params.yaml.
@@ -67,13 +66,6 @@ class ScenarioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spare_share: Annotated[float, Meta(ge=0, le=2)]
     radius_m: tuple[Annotated[float, Meta(gt=0, le=0.5)], Annotated[float, Meta(gt=0, le=0.5)]]
     most_alike: Annotated[float, Meta(ge=0, le=1)]
-
-
-class _Good(NamedTuple):
-    """A scenario that passed every filter, with its kind of crowd."""
-
-    category: str
-    scenario: StrideScenario
 
 
 def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
@@ -98,8 +90,8 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
             replay=io.replay,
         )
     judge = _Judge(settings, stories, seed=seed, verdicts=read_verdicts())
-    rows, kept, failed = list[dict[str, Any]](), list[_Good](), list[tuple[str, list[Answer]]]()
-    every = list[Answer]()
+    rows, kept = list[dict[str, Any]](), list[StrideScenario]()
+    failed, every = list[tuple[str, list[Answer]]](), list[Answer]()
     for request, attempts in answered:
         answer = first_ok(attempts)
         every += attempts
@@ -112,9 +104,14 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
         elif sum(one.category == found.category for one in kept) >= quotas[found.category]:
             rows.append(_rejection(request.item_id, Fault("over_quota", "enough others are good")))
         else:
-            kept.append(_Good(found.category, found))
-    scenarios = sorted((one.scenario for one in kept), key=lambda one: one.scene_id)
-    io.write("stride_scenarios", scenarios_frame(scenarios))
+            kept.append(found)
+    if len(kept) < settings.total:
+        print(
+            f"{STAGE}: {len(kept)} of {settings.total} scenarios are good; see"
+            " data/stride/rejected/, or raise stride_scenarios.spare_share",
+            file=sys.stderr,
+        )
+    io.write("stride_scenarios", scenarios_frame(kept))
     io.write("stride_scenario_responses", responses_frame(every))
     io.reject(rejection_rows(STAGE, failed))
     io.reject(pl.DataFrame(rows, schema=_REJECTION))
@@ -124,7 +121,7 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
         "revision": model.revision,
         "asked": len(asks),
         "unanswered": len(failed),
-        **figures_of(scenarios, rows),
+        **figures_of(kept, rows),
     }
     io.write_json("stride_scenario_metrics", figures)
 
@@ -208,8 +205,7 @@ def dealt(total: int, weights: dict[str, float], codes: list[str]) -> dict[str, 
     """Deal a total out by weights, largest remainders up.
 
     Raises:
-        ParameterError: A kind of crowd is unknown, missing, or gets more than there are ids for; or
-            all weights are 0.
+        ParameterError: A kind of crowd is unknown or missing, or all weights are 0.
     """
     if sorted(weights) != sorted(codes):
         raise ParameterError(
@@ -226,12 +222,6 @@ def dealt(total: int, weights: dict[str, float], codes: list[str]) -> dict[str, 
     order = sorted(codes, key=lambda code: (counts[code] - exact[code], code))
     for code in order[: total - sum(counts.values())]:
         counts[code] += 1
-    largest = max(counts.values())
-    if largest > _IDS_PER_CATEGORY // 2:
-        raise ParameterError(
-            f"params.yaml: stride_scenarios.total: expected at most {_IDS_PER_CATEGORY // 2} of one"
-            f" kind of crowd, found {largest}; lower the total or even out the quotas"
-        )
     return counts
 
 
@@ -241,7 +231,7 @@ def wanted(
     """Yield what is asked for: every slot of every kind of crowd on a map, spare ones included.
 
     Raises:
-        ParameterError: No map suits a kind of crowd.
+        ParameterError: No map suits a kind of crowd, or there are more of one than there are ids.
     """
     template = isinstance(settings.writer.engine, TemplateSettings)
     for number, (code, category) in enumerate(stories.categories.items()):
@@ -251,6 +241,11 @@ def wanted(
             raise ParameterError(
                 f"params.yaml: stride_maps: expected a map on which a story of {code} can happen,"
                 " found none; add a place of another kind, or set its quota to 0"
+            )
+        if count > _IDS_PER_CATEGORY:
+            raise ParameterError(
+                f"params.yaml: stride_scenarios: expected at most {_IDS_PER_CATEGORY} scenarios of"
+                f" one kind of crowd, spare ones included, found {count} of {code}; lower the total"
             )
         for slot in range(count):
             place = suited[(number * _MAP_STEP + slot) % len(suited)]

@@ -1,7 +1,7 @@
 """Scenarios without a model: stories from phrase banks, put to a map's own names.
 
     bank = read_bank(PROMPTS / "stride")
-    told = bank.tell(Ask(scene_id="0812", category="Expressive", slot=3, place=PlaceFacts(...)))
+    told = bank.tell(Ask(scene_id="1203", category=expressive, slot=3, place=record_of_a_map))
     told.draft.description   ->  "A sing-along starts at Senaatintori. People walk up from ..."
 
 A bank is a folder of stories by category; each says how it can be worded, where it can happen, who

@@ -131,6 +131,16 @@ def test_spare_ones_are_asked_for_and_more_of_one_kind_move_no_other():
     assert {ask.scene_id for ask in few} < {ask.scene_id for ask in many}
 
 
+def test_the_published_number_fits_and_twice_as_many_do_not():
+    mine = settings()
+    whole = dealt(936, mine.quotas, list(bank().categories))
+    assert whole == {code: int(weight) for code, weight in mine.quotas.items()}
+    assert len(list(wanted(whole, [place()], bank(), mine))) > 936
+    twice = {code: 2 * count for code, count in whole.items()}
+    with pytest.raises(ParameterError, match="at most 200 scenarios of one kind of crowd"):
+        list(wanted(twice, [place()], bank(), mine))
+
+
 def test_without_a_map_for_a_category_the_error_says_so():
     lonely = msgspec.structs.replace(place(), anchors=[])
     with pytest.raises(ParameterError, match="expected a map on which a story of Escaping"):
