@@ -41,7 +41,9 @@ def test_every_artifact_keeps_its_schema_when_checked_from_outside(project):
 def test_changing_one_parameter_reruns_what_depends_on_it_and_nothing_else(project):
     with project.changed("params.yaml", lambda p: p["compress"].update(min_phases=12)):
         ran = project.ran(project.dvc("repro"))
-    assert ran == project.runs(after("compress"), *CITIES)
+    # A stage whose output comes out the same stops what follows it.
+    assert {"compress@monaco", "plan_intents@monaco", "annotate@monaco", "report@monaco"} <= ran
+    assert ran <= project.runs(after("compress"), *CITIES)
 
 
 def test_changing_one_citys_setting_leaves_the_other_city_alone(project):
@@ -63,7 +65,9 @@ def test_adding_a_city_runs_only_that_city(project):
         "params.yaml", lambda p: p["cities"].update(toy={"traces": "data/toy/simulated/traces"})
     ):
         ran = project.ran(project.dvc("repro"))
-    assert ran == project.runs(ALL, "toy")
+    of_city = {f"{stage.name}@toy" for stage in STAGES if stage.scope == "city"}
+    # What is of the whole project stops where the new city changes nothing.
+    assert of_city | {"publish"} <= ran <= project.runs(ALL, "toy")
 
 
 def test_a_forced_rerun_gives_the_same_bytes(project):
