@@ -21,7 +21,7 @@ _LANE_M = 1.1
 _LONGEST_LINE_M = 20.0
 _STEPS_M = (5.0, 22.0)  # of somebody who wanders
 _TRIES = 60
-_WIDER = 1.5  # a ring without room becomes so many times as wide
+_WIDER, _MOST_WIDER = 1.5, 8  # a ring without room becomes so many times as wide, so often
 
 
 class Spots:
@@ -44,29 +44,35 @@ class Spots:
         return spot if self._ways.passable(spot[None])[0] else middle
 
     def ring(self, anchor: Anchor, ring_m: tuple[float, float], count: int) -> Floats:
-        """Return places around an anchor, none too near to another; further out if need be."""
+        """Return places around an anchor, none too near to another; further out if need be.
+
+        Fewer than `count` where not even a far wider ring has room in plain view.
+        """
         middle = np.array([anchor.x_m, anchor.y_m])
         least, most = ring_m
         chosen = np.zeros((0, 2))
-        while len(chosen) < count:
-            for _ in range(_TRIES * count):
+        for _ in range(_MOST_WIDER):
+            for spot in self._around(middle, least, most, _TRIES * count):
                 if len(chosen) == count:
-                    break
-                # Evenly over the ring's area.
-                distance = np.sqrt(self._rng.uniform(least**2, most**2))
-                angle = self._rng.uniform(0, 2 * np.pi)
-                spot = middle + distance * np.array([np.cos(angle), np.sin(angle)])
-                if (np.hypot(*(chosen - spot).T) < _APART_M).any():
-                    continue
-                if self.seen(middle, spot[None])[0]:
+                    return chosen
+                if (np.hypot(*(chosen - spot).T) >= _APART_M).all():
                     chosen = np.vstack((chosen, spot))
             most = most * _WIDER + 1.0
         return chosen
 
+    def _around(self, middle: Floats, least: float, most: float, count: int) -> Floats:
+        """Draw places evenly over a ring's area; return those in view from its middle."""
+        distance = np.sqrt(self._rng.uniform(least**2, most**2, size=count))
+        angle = self._rng.uniform(0, 2 * np.pi, size=count)
+        spots = middle + distance[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+        in_view: Floats = spots[self.seen(middle, spots)]
+        return in_view
+
     def line(self, anchor: Anchor, begin_m: float, count: int) -> Floats:
         """Return places in a line that leads away from an anchor, in lanes where it is long.
 
-        Places come by distance. Where there is no room for a line people stand around the anchor.
+        Places come by distance. Where there is no room for a line people stand around the anchor;
+        fewer than `count` where there is not even room for that.
         """
         middle = np.array([anchor.x_m, anchor.y_m])
         way, length = self._line_way(anchor)
@@ -82,8 +88,8 @@ class Spots:
         if len(spots) < count:
             spots += list(self.ring(anchor, (begin_m, _LONGEST_LINE_M / 2), count - len(spots)))
         away = [float((spot - middle) @ way) for spot in spots]
-        order = sorted(range(count), key=lambda k: (round(away[k], 3), k))
-        return np.array([spots[k] for k in order])
+        order = sorted(range(len(spots)), key=lambda k: (round(away[k], 3), k))
+        return np.array([spots[k] for k in order]).reshape(-1, 2)
 
     def moving_up(self, anchor: Anchor, spot: Floats, begin_m: float) -> list[Floats]:
         """Return the places before one's own in a line, the nearest first."""

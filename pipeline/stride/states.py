@@ -100,6 +100,8 @@ class _Drawing:
             done += size
         at = self._at[begin : self._placed]
         goals = self._goals(role, at, sizes)
+        if isinstance(goals, Fault):
+            return goals
         speeds = self._speeds(role, sizes)
         begins = np.repeat(self._rng.uniform(*role.delay_s, size=len(sizes)), sizes)
         return [
@@ -200,21 +202,12 @@ class _Drawing:
 
     # ---- goals ----------------------------------------------------------------------------------
 
-    def _goals(self, role: Role, at: Floats, sizes: list[int]) -> list[_Goal]:
-        event = self._draft.event
+    def _goals(self, role: Role, at: Floats, sizes: list[int]) -> list[_Goal] | Fault:
         match role.motion:
             case "stay":
                 return [_Goal(None, place) for place in at]
-            case "gather":
-                target = role.to[0] if role.to else str(event)
-                spots = self._spots.ring(self._anchor(target), role.ring_m, len(at))
-                return [_Goal(target, spot) for spot in _nearest_first(at, spots)]
-            case "queue":
-                target = role.to[0] if role.to else str(event)
-                spots = self._spots.line(self._anchor(target), role.ring_m[0], len(at))
-                distance = self._ways.to_anchor(target).distance(at)
-                rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
-                return [_Goal(target, spots[k]) for k in rank]
+            case "gather" | "queue":
+                return self._meeting(role, at)
             case "wander":
                 near = self._anchor(role.near) if role.near else None
                 return [_Goal(None, self._spots.stroll(p, near, role.near_m)) for p in at]
@@ -222,6 +215,23 @@ class _Drawing:
                 return self._together(at, sizes, self._way_out)
             case "walk":
                 return self._together(at, sizes, lambda first: self._target(role, first))
+
+    def _meeting(self, role: Role, at: Floats) -> list[_Goal] | Fault:
+        """Return everybody's place in the ring or the line."""
+        target = role.to[0] if role.to else str(self._draft.event)
+        anchor, count = self._anchor(target), len(at)
+        if role.motion == "gather":
+            spots = self._spots.ring(anchor, role.ring_m, count)
+        else:
+            spots = self._spots.line(anchor, role.ring_m[0], count)
+        if len(spots) < count:
+            words = f"room at {target} for {len(spots)} of {count} {role.name}"
+            return Fault("density", f"{words}, expected room for all")
+        if role.motion == "gather":
+            return [_Goal(target, spot) for spot in _nearest_first(at, spots)]
+        distance = self._ways.to_anchor(target).distance(at)
+        rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
+        return [_Goal(target, spots[k]) for k in rank]
 
     def _together(self, at: Floats, sizes: list[int], choose: Any) -> list[_Goal]:
         """Let the first of each group choose for all of it."""

@@ -1,13 +1,16 @@
 """Initial states: everybody has a place with room, a goal that can be reached, and a share."""
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.seeds import rng_for
+from pipeline.stride.maps import Anchor, CrowdMap
 from pipeline.stride.roles import head_counts
 from pipeline.stride.states import Fault, initial_state
+from pipeline.stride.ways import Ways
 from tests.stride.places import draft, role, square, square_ways
 
 RADIUS = (0.2, 0.25)
@@ -102,6 +105,20 @@ def test_without_room_for_all_the_fault_is_density():
     assert isinstance(fault, Fault)
     assert fault.reason == "density"
     assert "of 200 people, expected room for all around stop_1" in fault.detail
+
+
+def test_without_room_around_the_event_the_fault_is_density_too():
+    walled_in = Anchor("entrance_9", "entrance", None, 56.0, 46.0, 0.0)
+    record = square().record
+    anchors = [*record.anchors, walled_in]
+    ways = Ways(CrowdMap(msgspec.structs.replace(record, anchors=anchors)))
+    for motion in ("gather", "queue"):
+        meet = role(motion, start="stop_1", start_m=(1.0, 20.0), to=["entrance_9"])
+        fault = initial_state(
+            draft(meet, crowd_size=10), ways, rng=rng_for(7, "test", "narrow"), radius_m=RADIUS
+        )
+        expected = "room at entrance_9 for 0 of 10 people, expected room for all"
+        assert fault == ("density", expected)
 
 
 def test_another_person_changes_no_earlier_draw():
