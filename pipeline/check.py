@@ -25,7 +25,8 @@ from pipeline.findings import Finding
 from pipeline.params import Parameters
 from pipeline.runner import check_keys, stage_arguments, stage_function, stage_named
 from pipeline.stages import STAGES
-from pipeline.store import StageIO, read_table
+from pipeline.store import StageIO
+from pipeline.tables import read_table
 from pipeline.trips.diagnose import diagnose_traces
 
 GROUND = ("pull_osm", "pull_context", "roads", "cells")

@@ -30,8 +30,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = frozenset(
     f"pipeline/{name}.py"
     for name in (
-        "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "params", "progress",
-        "runner", "schemas", "stages", "store",
+        "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "lock", "params",
+        "progress", "runner", "schemas", "stages", "store", "tables",
     )
 )  # fmt: skip
 HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"

@@ -6,37 +6,27 @@
 
 A stage of a city runs once at a time: a second run is refused while the first holds its lock. A
 stage of the whole project has no city; it names one to read what belongs to it.
-Tables are Parquet with the columns of their JSON Schema, fixed row groups and no timestamps: the
-same rows give the same bytes. What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
+What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
 """
 
-import fcntl
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO, TypeVar
+from typing import Any, Self, TypeVar
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
-from pipeline.errors import ContractError, PipelineError, SourceError
+from pipeline.errors import ContractError, SourceError
+from pipeline.lock import lock
 from pipeline.progress import progress_bar
-from pipeline.schemas import (
-    ROWS_PER_GROUP,
-    arrow_schema,
-    check_columns,
-    check_frame,
-    check_record,
-    geo_metadata,
-)
+from pipeline.schemas import arrow_schema
 from pipeline.stages import Stage
+from pipeline.tables import read_table, rows_in, swap, write_json, write_table
 
 _T = TypeVar("_T")
 
@@ -80,7 +70,7 @@ class StageIO:
 
     def __enter__(self) -> Self:
         lock_file = self._aside.with_name(f"{self._stage.name}.lock")
-        self._lock = _lock(lock_file, self._run)
+        self._lock = lock(lock_file, self._run)
         try:
             shutil.rmtree(self._aside, ignore_errors=True)
             self._aside.mkdir()
@@ -152,7 +142,7 @@ class StageIO:
         """Count the rows of a table by the feet of its files, without reading it."""
         path = self._input(name)
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        return sum(map(_rows_in, files))
+        return sum(map(rows_in, files))
 
     @property
     def ledger_folder(self) -> Path:
@@ -303,111 +293,3 @@ class ShardWriter:
         name = f"{part or f'part-{self._count:05d}'}.parquet"
         write_table(frame, self._folder / name, self._artifact, shown=f"{self._shown}/{name}")
         self._count += 1
-
-
-@contextmanager
-def _parquet_in(file: Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; what it cannot give is a SourceError."""
-    try:
-        yield pq.ParquetFile(file)
-    except (pa.ArrowException, OSError) as fault:
-        raise SourceError(
-            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
-        ) from fault
-
-
-def _rows_in(file: Path) -> int:
-    with _parquet_in(file) as parquet:
-        return int(parquet.metadata.num_rows)
-
-
-def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
-    """Read one Parquet file and hold its columns to the artifact's schema.
-
-    Names, order and types are compared, and that nothing is missing where nothing may be; what else
-    the schema says of single rows was checked as they were written.
-
-    Raises:
-        SourceError: It is no readable Parquet file.
-        ContractError: Its columns are not those of the schema.
-    """
-    with _parquet_in(file) as parquet:
-        frame = pl.from_arrow(parquet.read())
-    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
-    if artifact.schema is not None:
-        check_columns(artifact.schema, frame, where=str(file))
-    return frame
-
-
-def write_table(frame: pl.DataFrame, file: Path, artifact: Artifact, *, shown: str) -> None:
-    """Check every row against the artifact's schema and write one Parquet file.
-
-    Args:
-        frame: The rows; an empty frame gives a file with the schema's columns and no rows.
-        file: Where to write; not visible to readers until the caller moves it into place.
-        artifact: Row of the artifact table; must have a schema.
-        shown: The file's final name, for messages.
-    """
-    schema_name = artifact.schema
-    if schema_name is None:
-        raise ContractError(f"{shown}: expected an artifact with a schema, found none")
-    schema = arrow_schema(schema_name)
-    if sorted(frame.columns) != sorted(schema.names):
-        raise ContractError(
-            f"{shown}: expected the columns {', '.join(schema.names)}, found"
-            f" {', '.join(frame.columns)}; mend the stage or schemas/{schema_name}.schema.json"
-        )
-    frame = frame.select(schema.names)
-    check_frame(schema_name, frame, where=shown, key=artifact.key)
-    table = frame.to_arrow().cast(schema).replace_schema_metadata(geo_metadata(schema_name))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, file, row_group_size=ROWS_PER_GROUP, compression="zstd")
-
-
-def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown: str) -> None:
-    """Check a record against its schema and write it as indented JSON with a final newline."""
-    if artifact.schema is not None:
-        check_record(artifact.schema, record, where=shown)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)
-    file.write_text(text + "\n", encoding="utf-8")
-
-
-def swap(new: Path, target: Path, *, old: Path) -> None:
-    """Put `new` in the place of `target`; a folder there is moved to `old`, a file replaced."""
-    if target.is_dir() and not target.is_symlink():
-        old.parent.mkdir(parents=True, exist_ok=True)
-        target.rename(old)
-    try:
-        new.rename(target)
-    except BaseException:
-        if old.exists():
-            old.rename(target)
-        raise
-
-
-def _lock(file: Path, run: str) -> TextIO:
-    """Return a file that only this process holds; the system lets go of it when the process ends.
-
-    Raises:
-        PipelineError: Another process holds it; names its number.
-    """
-    while True:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        # The run before may just be removing the file, or the folder: then make it anew.
-        with suppress(FileNotFoundError), ExitStack() as unless_held:
-            held = unless_held.enter_context(file.open("a+", encoding="utf-8"))
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as fault:
-                held.seek(0)
-                raise PipelineError(
-                    f"another run of {run} is under way (pid {held.read().strip() or 'unknown'});"
-                    " wait for it or end it, then run again"
-                ) from fault
-            if os.path.samestat(os.fstat(held.fileno()), file.stat()):
-                held.truncate(0)
-                held.write(f"{os.getpid()}\n")
-                held.flush()
-                unless_held.pop_all()
-                return held

@@ -14,7 +14,8 @@ from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.schemas import schema_document
 from pipeline.stages import Stage
-from pipeline.store import StageIO, read_table, write_table
+from pipeline.store import StageIO
+from pipeline.tables import read_table, write_table
 
 COMPRESS = Stage(
     "compress", "x:y", "", reads=("matched",), writes=("phased",), rejects=True

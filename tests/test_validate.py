@@ -8,7 +8,7 @@ import pytest
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ContractError, SourceError
 from pipeline.schemas import schema_document
-from pipeline.store import write_table
+from pipeline.tables import write_table
 from pipeline.validate import validate_paths
 
 REJECTION = schema_document("rejection")["examples"][0]

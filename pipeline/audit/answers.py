@@ -22,7 +22,7 @@ from pipeline.language.annotate import TASK, texts_of
 from pipeline.language.ledger import FILE, Ledger
 from pipeline.language.outcome import answers_of, first_ok
 from pipeline.language.requests import Answer
-from pipeline.store import read_table
+from pipeline.tables import read_table
 
 
 class Answers(NamedTuple):

@@ -21,7 +21,7 @@ from pipeline.quality.check_texts import CheckSettings, city_names
 from pipeline.quality.inspection import FIELDS, Inspected, Inspector
 from pipeline.quality.verification import RULES, open_claims, rules_verdict, settled
 from pipeline.records import Mention, PlannedTrip, Texts
-from pipeline.store import read_table
+from pipeline.tables import read_table
 
 # What text stands in the place of those that are not looked at.
 _NONE = ""

@@ -14,7 +14,7 @@ import polars as pl
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import SourceError
 from pipeline.params import Parameters
-from pipeline.store import read_table
+from pipeline.tables import read_table
 
 IDS_SHOWN = 4
 

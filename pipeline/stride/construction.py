@@ -21,7 +21,6 @@ from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok
 from pipeline.params import Parameters
 from pipeline.runner import ledger_folder
-from pipeline.store import read_table
 from pipeline.stride import review as reviewing
 from pipeline.stride.benchmark import (
     Benchmark,
@@ -39,6 +38,7 @@ from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, shown_map, specif
 from pipeline.stride.spec_records import scene_of, spec_of
 from pipeline.stride.specs import SpecSettings, compiled
 from pipeline.stride.writers import ask_writer, writer_id
+from pipeline.tables import read_table
 
 
 def compile_text(arguments: argparse.Namespace) -> int:

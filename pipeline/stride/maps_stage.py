@@ -19,12 +19,13 @@ from pipeline.city.sources import BBox
 from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.params import CityEntry
-from pipeline.store import StageIO, read_table
+from pipeline.store import StageIO
 from pipeline.stride.image_maps import ImageSettings, map_of_image
 from pipeline.stride.maps import CrowdMap, MapSource, StrideMap, maps_frame, maps_of
 from pipeline.stride.maps_files import write_map
 from pipeline.stride.osm_ground import read_ground
 from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_map
+from pipeline.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 

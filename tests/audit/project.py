@@ -23,7 +23,7 @@ from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.language.prompts import PROMPTS
 from pipeline.records import PlannedTrip, Texts
 from pipeline.schemas import arrow_schema
-from pipeline.store import write_table
+from pipeline.tables import write_table
 from tests.language.asked_project import TEMPLATE, trip_called
 
 FIELDS = Texts.__struct_fields__

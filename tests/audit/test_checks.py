@@ -6,7 +6,7 @@ import pytest
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.checks import check_measures, read_checks
 from pipeline.schemas import arrow_schema
-from pipeline.store import write_table
+from pipeline.tables import write_table
 from tests.audit.project import checked, refused, told
 
 LITERAL, CHATTY, CAPTION = "instruction_literal", "instruction_chatty", "trajectory_caption"

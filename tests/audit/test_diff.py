@@ -21,7 +21,7 @@ from pipeline.release.instances import (
     retrieval_instances,
 )
 from pipeline.schemas import check_record
-from pipeline.store import write_table
+from pipeline.tables import write_table
 from tests.release.trips import town
 
 MAKERS = {

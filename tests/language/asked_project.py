@@ -25,7 +25,7 @@ from pipeline.params import Parameters
 from pipeline.records import PlannedTrip, Texts
 from pipeline.runner import run_stage
 from pipeline.schemas import arrow_schema
-from pipeline.store import read_table, write_table
+from pipeline.tables import read_table, write_table
 from tests.language.trips import phased_trip, planned_trip, step
 
 CITY = "toy"

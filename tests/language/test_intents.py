@@ -20,7 +20,8 @@ from pipeline.language.vocabulary import SCENARIOS, vocabulary
 from pipeline.records import PlannedTrip
 from pipeline.runner import stage_named
 from pipeline.schemas import check_record
-from pipeline.store import StageIO, read_table, write_table
+from pipeline.store import StageIO
+from pipeline.tables import read_table, write_table
 from tests.language.said import evidence, told
 from tests.language.test_eligibility import look
 from tests.language.towns import SETTINGS, block, drive, matched, phased, poi, town

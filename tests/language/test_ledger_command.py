@@ -14,7 +14,7 @@ from pipeline.language.asking import ask
 from pipeline.language.ledger import Ledger
 from pipeline.language.ledger_command import bytes_words
 from pipeline.language.outcome import responses_frame
-from pipeline.store import write_table
+from pipeline.tables import write_table
 from tests.language.engines import MODEL, answer_to, request_about, requests_about, sound
 
 ROOT = Path(__file__).resolve().parent.parent.parent

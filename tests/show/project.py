@@ -15,7 +15,7 @@ import shapely
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.city.hexgrid import cell_name, cell_number, cells_at, neighbours
 from pipeline.schemas import arrow_schema
-from pipeline.store import write_table
+from pipeline.tables import write_table
 
 CITY = "tiny"
 START_S = 1372636858.0  # 2013-07-01 03:00:58 in Helsinki

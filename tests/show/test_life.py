@@ -14,7 +14,7 @@ from pipeline.show.gather import life_of
 from pipeline.show.life import Ending, TripLife
 from pipeline.show.shards import CityTables
 from pipeline.stages import STAGES
-from pipeline.store import read_table
+from pipeline.tables import read_table
 from pipeline.trips.ledger import ledger_of
 from tests.show.project import CITY, cleaned_trip, put, raw_trip, reject
 

@@ -6,7 +6,7 @@ import pytest
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ParameterError, SourceError
 from pipeline.show.overview import overview_of
-from pipeline.store import write_table
+from pipeline.tables import write_table
 
 
 def entry(number: int, state: str, reason: str | None) -> dict:

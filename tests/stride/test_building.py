@@ -15,7 +15,7 @@ from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ParameterError
 from pipeline.params import CityEntry, section_of
 from pipeline.runner import stage_function, stage_named
-from pipeline.store import StageIO, write_table
+from pipeline.store import StageIO
 from pipeline.stride.maps import maps_frame, maps_of
 from pipeline.stride.maps_stage import MapSettings
 from pipeline.stride.patterns import FOLDER
@@ -25,6 +25,7 @@ from pipeline.stride.scenarios import ScenarioSettings, dealt
 from pipeline.stride.simulate import SimulateSettings
 from pipeline.stride.specs import SpecSettings
 from pipeline.stride.stories import bank
+from pipeline.tables import write_table
 from tests.stride.places import plaza
 
 ROOT = FOLDER.parents[1]

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.errors import ContractError, SourceError
-from pipeline.store import swap
+from pipeline.tables import swap
 from pipeline.trips.matching.frames import WIDE, check_columns, empty_result
 from pipeline.trips.matching.matcher import Matcher, compilation_announced
 from pipeline.trips.matching.network import Network
