@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import __main__ as command_line
+from pipeline import project_parser
 from pipeline.errors import SourceError
 from pipeline.progress import progress_bar
 
@@ -21,7 +22,7 @@ def end_with(monkeypatch, fault):
     def command(_):
         raise fault
 
-    monkeypatch.setattr(command_line, "_stages", command)
+    monkeypatch.setattr(project_parser, "_stages", command)
     return command_line.main(["stages"])
 
 
@@ -49,7 +50,7 @@ def test_an_error_does_not_share_its_line_with_a_progress_bar(monkeypatch, capsy
             if item == 4:
                 raise SourceError("the file went away")
 
-    monkeypatch.setattr(command_line, "_stages", command)
+    monkeypatch.setattr(project_parser, "_stages", command)
     assert command_line.main(["stages"]) == 1
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1] == "error: the file went away"

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-AUDIT = (
+_AUDIT = (
     "Compare the texts of two versions, trip by trip, on the trips that are told with the same"
     " draws: which inputs differ, the rendered prompts of a few trips, rows that changed, came or"
     " went, length, questions, variety, grounding, quality control and scores with intervals and"
@@ -15,7 +15,7 @@ AUDIT = (
     " from DVC's cache or remote), or a folder with a copy of data/; or both are ledgers of answers"
     " (an export, or a folder of responses). Prints Markdown; changes nothing."
 )
-DIFF = (
+_DIFF = (
     "Compare two releases, record by record (the task instances of data/CITY/release): which are"
     " new, gone or changed, and why: trip, draws, model, prompt, parameters, check, judge,"
     " selection, schema. A version is named as for `audit`; a folder may also be a published"
@@ -23,8 +23,21 @@ DIFF = (
 )
 
 
-def add_audit(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `audit`."""
+Commands = argparse._SubParsersAction
+
+
+def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add audit and diff."""
+    _add_audit(commands)
+    _add_diff(commands)
+
+
+def _add_audit(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "audit",
+        help="say what a change of prompt, model or parameter did to the texts",
+        description=_AUDIT,
+    )
     parser.add_argument("before", metavar="A", help="version before, such as HEAD or v1")
     parser.add_argument("after", metavar="B", help="version after, such as workspace")
     parser.add_argument(
@@ -42,10 +55,10 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worse", type=int, default=10, metavar="N", help="trips that got worse to show of a city"
     )
-    parser.set_defaults(command=run_audit)
+    parser.set_defaults(command=_audit)
 
 
-def run_audit(arguments: argparse.Namespace) -> int:
+def _audit(arguments: argparse.Namespace) -> int:
     """Compare two versions and tell what was found."""
     from pipeline.audit.audit import Options, audit  # noqa: PLC0415 - tables load when needed
     from pipeline.audit.printed import print_audit  # noqa: PLC0415
@@ -60,8 +73,12 @@ def run_audit(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def add_diff(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `diff`."""
+def _add_diff(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "diff",
+        help="say which records of two releases differ, and why",
+        description=_DIFF,
+    )
     parser.add_argument("before", metavar="A", help="version before, such as v1")
     parser.add_argument("after", metavar="B", help="version after, such as v2")
     parser.add_argument(
@@ -75,10 +92,10 @@ def add_diff(parser: argparse.ArgumentParser) -> None:
         "--records", type=Path, metavar="FILE", help="also write every such record to FILE (.csv)"
     )
     parser.add_argument("--json", action="store_true", help="print it as one JSON record")
-    parser.set_defaults(command=run_diff)
+    parser.set_defaults(command=_diff)
 
 
-def run_diff(arguments: argparse.Namespace) -> int:
+def _diff(arguments: argparse.Namespace) -> int:
     """Compare two releases and tell what was found."""
     from pipeline.audit.diff import diff  # noqa: PLC0415 - tables load when needed
     from pipeline.audit.printed import print_diff  # noqa: PLC0415

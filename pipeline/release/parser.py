@@ -6,14 +6,22 @@ python -m pipeline loss helsinki --form json  ->  pipeline.release.command.loss_
 import argparse
 from pathlib import Path
 
-LOSS = (
+_LOSS = (
     "Print the loss table: for each city the raw trips, what each stage refused and why, and what"
     " is released; every column adds up. Read from metrics, no data is needed."
 )
 
 
-def add_loss(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `loss`."""
+Commands = argparse._SubParsersAction
+
+
+def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add loss."""
+    parser = commands.add_parser(
+        "loss",
+        help="tell how many trips are released, and where and why the others were lost",
+        description=_LOSS,
+    )
     parser.add_argument(
         "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
     )

@@ -6,7 +6,7 @@ python -m pipeline review export helsinki --raters H1,H2  ->  pipeline.review.ex
 import argparse
 from pathlib import Path
 
-EPILOG = """\
+_EPILOG = """\
 typical use:
   python -m pipeline review export helsinki --raters H1,H2,H3      the trips that `select` chose
   python -m pipeline review export helsinki --raters H1 -n 20      twenty of all checked trips
@@ -27,8 +27,20 @@ _IMPORT = (
 )
 
 
-def add_actions(parser: argparse.ArgumentParser) -> None:
-    """Add export and import to the parser of `review`."""
+Commands = argparse._SubParsersAction
+
+
+def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add review."""
+    parser = commands.add_parser(
+        "review",
+        help="let people score texts on a page, and bring their scores in",
+        description="People score what quality control let pass, by the rubric models judge by, on"
+        " a page with the map of each trip. The stage `agree` compares their scores.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(command=_run)
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     export = actions.add_parser("export", help="write assignment and page", description=_EXPORT)
     export.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
@@ -68,7 +80,7 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     bring.add_argument("--all", action="store_true", help="name every trip without all scores")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     """Do one action in the project in the current folder; 1 where a dry run finds a fault."""
     from pipeline.review import export, merge  # noqa: PLC0415 - tables load when needed
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pipeline.stride.construction_parser import add_construction
 
-HELP = "score the movement of crowds against what a text says of them (STRIDE)"
 _DESCRIPTION = (
     "Measure trajectories of crowds and score them against a STRIDE benchmark, on anybody's files"
     " and without a project."
@@ -53,10 +52,15 @@ _IMPORT = (
 Actions = argparse._SubParsersAction
 
 
-def add_actions(parser: argparse.ArgumentParser) -> "Actions[argparse.ArgumentParser]":
-    """Add measure, score, compare, page and import to the parser of `stride`."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
+    """Add stride."""
+    parser = commands.add_parser(
+        "stride",
+        help="score the movement of crowds against what a text says of them (STRIDE)",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     _add_measure(actions)
     _add_score(actions)
@@ -64,7 +68,6 @@ def add_actions(parser: argparse.ArgumentParser) -> "Actions[argparse.ArgumentPa
     _add_page(actions)
     _add_import(actions)
     add_construction(actions)
-    return actions
 
 
 def _add_measure(actions: "Actions[argparse.ArgumentParser]") -> None:

@@ -1,12 +1,14 @@
-"""The actions of the command `ledger` and what they ask for, without what is slow to import.
+"""What the commands plan, seed and ledger ask for, without what is slow to import.
 
-python -m pipeline ledger stats --json  ->  pipeline.language.ledger_command.print_stats
+python -m pipeline ledger stats --json  ->  pipeline.language.ledger_command.stats
 """
 
 import argparse
 from pathlib import Path
 
-EPILOG = """\
+from pipeline.errors import SourceError
+
+_LEDGER = """\
 typical use:
   python -m pipeline ledger stats                        what is kept, what failed and why
   python -m pipeline ledger export answers.parquet --task annotate
@@ -39,8 +41,87 @@ _GC = (
     " seeds raise `attempts` in params.yaml instead."
 )
 
+Commands = argparse._SubParsersAction
 
-def add_actions(parser: argparse.ArgumentParser) -> None:
+
+def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
+    """Add plan, seed and ledger."""
+    _add_plan(commands)
+    _add_seed(commands)
+    _add_ledger(commands)
+
+
+def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "plan",
+        help="say what a run would ask of a model: requests, tokens, time, changed prompts",
+        description="Render the requests of every row with the prompts and params.yaml as they are"
+        " now and say, for each city and task, how many the ledger can answer, how many are new,"
+        " what they would cost in tokens and time (as measured with this model; else unknown), and"
+        " which prompts differ from those of a git revision. Starts no model, writes nothing.",
+    )
+    parser.add_argument(
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+    )
+    parser.add_argument(
+        "--against", metavar="REV", help="git revision to compare with (the default is HEAD)"
+    )
+    parser.add_argument(
+        "--diffs", type=int, default=2, metavar="N", help="changed prompts to show of each task"
+    )
+    parser.add_argument("--json", action="store_true", help="print the plans as JSON")
+    parser.set_defaults(command=_plan)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from pipeline.language.plan import plan, print_plans  # noqa: PLC0415
+
+    plans = plan(
+        Path.cwd(), arguments.cities, against=arguments.against, diffs=max(arguments.diffs, 0)
+    )
+    print_plans(plans, as_json=arguments.json)
+    return 0
+
+
+def _add_seed(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "seed",
+        help="let a model write seed examples for the prompts of `annotate`",
+        description="Draw planned trips that are no seed example yet, ask the model of the section"
+        " `seeding` of params.yaml for their nine fields, and add those that keep"
+        " schemas/seed.schema.json to prompts/annotate/seeds.jsonl. Prompts change with it: see"
+        " `plan`. Answers go to the response ledger.",
+    )
+    parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
+    parser.add_argument("-n", type=int, default=10, metavar="N", help="trips to ask about")
+    parser.add_argument("--dry-run", action="store_true", help="print them, add none to the file")
+    parser.set_defaults(command=_seed)
+
+
+def _seed(arguments: argparse.Namespace) -> int:
+    from pipeline.language.seeding import more_seeds, print_seeding  # noqa: PLC0415
+
+    if arguments.n < 1:
+        raise SourceError(f"-n: expected 1 or more trips, found {arguments.n}")
+    seeding = more_seeds(Path.cwd(), arguments.city, n=arguments.n, dry_run=arguments.dry_run)
+    print_seeding(seeding, dry_run=arguments.dry_run)
+    return 0
+
+
+def _add_ledger(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "ledger",
+        help="see, carry and tidy the answers of models",
+        description="Every answer a model gave is kept by the key of its request (prompt, schema,"
+        " model, sampling), so that none is asked for twice.",
+        epilog=_LEDGER,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_ledger_actions(parser)
+    parser.set_defaults(command=_ledger)
+
+
+def _add_ledger_actions(parser: argparse.ArgumentParser) -> None:
     """Add stats, export, import and gc to the parser of `ledger`."""
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     stats = actions.add_parser("stats", help="what is kept, by task and model", description=_STATS)
@@ -61,7 +142,7 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     gc.add_argument("--dry-run", action="store_true", help="only say what would go")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _ledger(arguments: argparse.Namespace) -> int:
     """Do one action on the ledger of the project in the current folder."""
     from pipeline.language import ledger_command  # noqa: PLC0415 - tables load when needed
     from pipeline.params import Parameters  # noqa: PLC0415
