@@ -1,11 +1,11 @@
-"""Progress bars on long work: a bar on a terminal, a plain line now and then elsewhere.
+"""Progress of long work: a bar on a terminal, a plain line now and then in a log.
 
 for shard in progress_bar(shards, total=16, unit="shard", desc="match porto"): ...
 """
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 from weakref import WeakSet
 
@@ -23,13 +23,24 @@ def progress_bar(items: Iterable[_T], *, total: int | None, unit: str, desc: str
         unit: Name of one item, such as `trip`.
         desc: What is being done, such as `match porto`.
     """
+    if not sys.stderr.isatty():
+        return _told(items, total=total, unit=unit, desc=desc)
     from tqdm import tqdm  # noqa: PLC0415 - keeps the command line quick to start
 
-    # A log file gets one line every few seconds instead of a redrawn bar.
-    interval = 0.2 if sys.stderr.isatty() else PLAIN_INTERVAL_S
-    bar = tqdm(items, total=total, unit=f" {unit}", desc=desc, mininterval=interval)
+    bar = tqdm(items, total=total, unit=f" {unit}", desc=desc, mininterval=0.2)
     _bars.add(bar)
     return bar
+
+
+def _told(items: Iterable[_T], *, total: int | None, unit: str, desc: str) -> Iterator[_T]:
+    """Print a line now and then; what is done within the first interval has none."""
+    of_all = f" of {total:,}" if total is not None else ""
+    shown_s = time.monotonic()
+    for done, item in enumerate(items):
+        if time.monotonic() - shown_s > PLAIN_INTERVAL_S:
+            print(f"{desc}: {unit} {done:,}{of_all}", file=sys.stderr, flush=True)
+            shown_s = time.monotonic()
+        yield item
 
 
 class ProgressLine:

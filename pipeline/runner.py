@@ -117,7 +117,9 @@ def frozen_stages(parameters: Parameters) -> frozenset[str]:
 
 
 def run_stage(name: str, city: str | None, *, root: Path, replay: bool = False) -> None:
-    """Run one stage for one city, or for all; nothing is written unless it ends well.
+    """Run one stage for one city, or for all, and print what came of it in one line.
+
+    Nothing is written unless it ends well.
 
     Args:
         name: A stage of the table.
@@ -158,6 +160,7 @@ def run_stage(name: str, city: str | None, *, root: Path, replay: bool = False) 
         replay=replay,
     ) as io:
         stage_function(stage)(io, **arguments)
+    print(io.outcome())
 
 
 def declared_arguments(stage: Stage) -> list[str]:

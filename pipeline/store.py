@@ -12,6 +12,7 @@ What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -129,7 +130,7 @@ class StageIO:
     def shards(self, name: str) -> Iterator[pl.DataFrame]:
         """Read a table one shard at a time (a plain table is one shard)."""
         path = self._input(name)
-        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        files = _files_of(path)
         if not files:
             raise SourceError(
                 f"{self._shown(path)}: expected Parquet shards, found none; run"
@@ -140,9 +141,7 @@ class StageIO:
 
     def rows(self, name: str) -> int:
         """Count the rows of a table by the feet of its files, without reading it."""
-        path = self._input(name)
-        files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        return sum(map(rows_in, files))
+        return sum(map(rows_in, _files_of(self._input(name))))
 
     @property
     def ledger_folder(self) -> Path:
@@ -200,6 +199,21 @@ class StageIO:
         """Wrap a long loop in a progress bar named after stage and city."""
         name = f"{desc} {self._city or ''}".strip()
         return progress_bar(items, total=total, unit=unit, desc=name)
+
+    def outcome(self) -> str:
+        """Tell in one line what a stage that ended well made: rows of its tables, rejections."""
+        tables = [ARTIFACTS[name] for name in self._stage.writes]
+        made = [
+            f"{artifact.name} {sum(map(rows_in, _files_of(self._location(artifact)))):,}"
+            for artifact in tables
+            if artifact.form in {"table", "shards"}
+        ]
+        words = [", ".join(made)] if made else []
+        if self._stage.rejects:
+            reasons = Counter(row for frame in self._rejected for row in frame["reason"])
+            parts = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+            words.append(f"rejected {reasons.total():,}" + (f" ({parts})" if parts else ""))
+        return f"{self._run}: {'; '.join(words) or 'done'}"
 
     # ---- inside ---------------------------------------------------------------------------------
 
@@ -270,6 +284,10 @@ class StageIO:
 
     def _shown_final(self, artifact: Artifact) -> str:
         return self._shown(self._location(artifact))
+
+
+def _files_of(table: Path) -> list[Path]:
+    return sorted(table.glob("*.parquet")) if table.is_dir() else [table]
 
 
 class ShardWriter:

@@ -59,8 +59,8 @@ def test_an_error_does_not_share_its_line_with_a_progress_bar(monkeypatch, capsy
 @pytest.mark.parametrize("lines", [1, 20_000])  # in one go at the end, and in many
 def test_a_reader_that_has_gone_ends_it_quietly(lines):
     program = (
-        "import sys; from pipeline import __main__ as m;"
-        f"m._stages = lambda _: [print('stage') for _ in range({lines})] and 0;"
+        "import sys; from pipeline import __main__ as m, project_parser;"
+        f"project_parser._stages = lambda _: [print('stage') for _ in range({lines})] and 0;"
         "sys.stdin.readline(); sys.exit(m.main(['stages']))"
     )
     with subprocess.Popen(

@@ -222,6 +222,22 @@ def test_rejections_are_sorted_and_written_even_when_there_are_none(tmp_path):
     assert pl.read_parquet(rejected)["item_id"].to_list() == ["a", "b"]
 
 
+def test_a_run_tells_in_one_line_what_it_made_and_refused(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip"), frame_of("phased_trip")])
+    assert io.outcome() == "compress@toy: phased 2; rejected 0"
+    reasons = ["too_few_phases", "too_few_phases", "no_cell"]
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip")])
+        for number, reason in enumerate(reasons):
+            io.reject(
+                pl.DataFrame({
+                    "item_id": [f"t{number}"], "stage": "compress", "reason": reason, "detail": "",
+                })
+            )  # fmt: skip
+    assert io.outcome() == ("compress@toy: phased 1; rejected 3 (too_few_phases 2, no_cell 1)")
+
+
 def test_columns_are_the_schemas_even_when_a_shard_is_empty(tmp_path):
     file = tmp_path / "empty.parquet"
     write_table(frame_of("phased_trip").clear(), file, ARTIFACTS["phased"], shown="toy")
