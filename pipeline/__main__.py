@@ -39,6 +39,7 @@ typical use:
   python -m pipeline check porto               what is missing before a new city can run
   python -m pipeline show monaco TRIP --page trip.html
   python -m pipeline validate data/monaco      hold files against their schemas
+  python -m pipeline metrics                   the figures of all cities, side by side
   python -m pipeline loss                      how many trips are released, and where others went
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
   python -m pipeline plan                      what a run would ask of a model, and what changed

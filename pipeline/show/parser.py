@@ -1,4 +1,4 @@
-"""What the command `show` asks for, without what is slow to import.
+"""What the commands show and metrics ask for, without what is slow to import.
 
 python -m pipeline show monaco TRIP --page trip.html  ->  pipeline.show.show
 """
@@ -10,8 +10,9 @@ Commands = argparse._SubParsersAction
 
 
 def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
-    """Add show."""
+    """Add show and metrics."""
     _add_show(commands)
+    _add_metrics(commands)
 
 
 def _add_show(commands: "Commands[argparse.ArgumentParser]") -> None:
@@ -49,4 +50,31 @@ def _show(arguments: argparse.Namespace) -> int:
         as_json=arguments.json,
         all_rows=arguments.all,
     )
+    return 0
+
+
+def _add_metrics(commands: "Commands[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "metrics",
+        help="print the metrics of the cities side by side",
+        description="Print every metric, a figure a line and a city a column. They lie in git: no"
+        " data is needed. `dvc metrics diff` says which of them a change has moved.",
+    )
+    parser.add_argument(
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+    )
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="only the metrics file of this name, such as `check`; may be repeated",
+    )
+    parser.set_defaults(command=_metrics)
+
+
+def _metrics(arguments: argparse.Namespace) -> int:
+    from pipeline.show.figures import figures_of  # noqa: PLC0415
+
+    print("\n".join(figures_of(Path.cwd(), arguments.cities, only=arguments.only)))
     return 0

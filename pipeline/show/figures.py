@@ -1,0 +1,94 @@
+"""The metrics of all cities on one screen: a figure a line, a city a column.
+
+accuracy.json            helsinki   monaco
+  trips.assessed              741      716
+  matcher.routes.f1         0.984    0.970
+
+`dvc metrics show` has the same figures with a column each, some hundreds; `dvc metrics diff` says
+which of them a change has moved.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
+from pipeline.errors import ParameterError, SourceError
+from pipeline.params import Parameters
+
+
+def figures_of(root: Path, cities: Sequence[str], *, only: Sequence[str]) -> list[str]:
+    """Return the lines of the table.
+
+    Args:
+        root: Root of the project.
+        cities: Keys under `cities:` of params.yaml; empty = all of them.
+        only: Metrics files wanted, such as `check`; empty = all of them.
+
+    Raises:
+        ParameterError: A city is not in params.yaml, or no metrics file has such a name.
+        SourceError: None of the cities has any such metrics yet.
+    """
+    parameters = Parameters(root)
+    names = [city for city in cities or parameters.cities if parameters.city(city)]
+    known = {Path(one.path).stem: one for one in ARTIFACTS.values() if _is_metric(one)}
+    for name in only:
+        if name not in known:
+            raise ParameterError(
+                f"--only: expected names among {', '.join(known)}, found {name!r}; leave it out to"
+                " see them all"
+            )
+    lines: list[str] = []
+    for artifact in [known[name] for name in only] or list(known.values()):
+        records = [_record(artifact_path(artifact, root=root, city=city)) for city in names]
+        if any(records):
+            lines += _table(Path(artifact.path).name, names, records)
+    if not lines:
+        raise SourceError(
+            f"data/{names[0] if names else 'CITY'}/metrics: expected metrics, found none; run"
+            " `dvc repro`, or `git checkout` them"
+        )
+    return lines
+
+
+def _is_metric(artifact: Artifact) -> bool:
+    return artifact.kind == "metric" and artifact.scope == "city" and artifact.form == "json"
+
+
+def _record(file: Path) -> dict[str, str]:
+    return dict(_figures(json.loads(file.read_text("utf-8")))) if file.exists() else {}
+
+
+def _figures(record: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _figures(value, f"{above}{key}.")
+        elif above + key != "city":
+            yield above + key, _shown(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} rows"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return "-" if value is None else str(value)
+
+
+def _table(title: str, cities: Sequence[str], records: Sequence[dict[str, str]]) -> list[str]:
+    """Lay out one file's figures; a city without a figure has an empty place."""
+    figures: list[str] = []
+    for record in records:
+        after = 0  # a figure that only this city has stands where its record has it
+        for figure in record:
+            if figure not in figures:
+                figures.insert(after, figure)
+            after = figures.index(figure) + 1
+    rows = [(title, *cities)]
+    rows += [(f"  {name}", *(record.get(name, "") for record in records)) for name in figures]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in rows
+    ]
