@@ -17,6 +17,8 @@ from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
 from pipeline.errors import ParameterError, SourceError
 from pipeline.params import Parameters
 
+LONGEST_FIGURE = 40  # letters; what is longer is a sentence, such as a caveat
+
 
 def figures_of(root: Path, cities: Sequence[str], *, only: Sequence[str]) -> list[str]:
     """Return the lines of the table.
@@ -77,7 +79,7 @@ def _shown(value: Any) -> str:
 
 
 def _table(title: str, cities: Sequence[str], records: Sequence[dict[str, str]]) -> list[str]:
-    """Lay out one file's figures; a city without a figure has an empty place."""
+    """Lay out one file's figures, then its sentences; a city without one has an empty place."""
     figures: list[str] = []
     for record in records:
         after = 0  # a figure that only this city has stands where its record has it
@@ -85,10 +87,13 @@ def _table(title: str, cities: Sequence[str], records: Sequence[dict[str, str]])
             if figure not in figures:
                 figures.insert(after, figure)
             after = figures.index(figure) + 1
+    said = {name: [record.get(name, "") for record in records] for name in figures}
+    long = [name for name, values in said.items() if max(map(len, values)) > LONGEST_FIGURE]
     rows = [(title, *cities)]
-    rows += [(f"  {name}", *(record.get(name, "") for record in records)) for name in figures]
+    rows += [(f"  {name}", *values) for name, values in said.items() if name not in long]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
+    lines = [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
         for row in rows
     ]
+    return lines + [f"  {name}: {text}" for name in long for text in dict.fromkeys(said[name])]

@@ -42,6 +42,15 @@ def test_one_city_and_one_file_may_be_asked_for(root):
     ]
 
 
+def test_a_sentence_stands_below_the_figures_once(root):
+    limit = "Measured on simulated traces, which flatter it."
+    for city in ("a", "bergen"):
+        put(root, city, "accuracy", {"limit": limit, "trips": 3})
+    assert figures_of(root, [], only=["accuracy"]) == [
+        "accuracy.json  a  bergen", "  trips        3       3", f"  limit: {limit}",
+    ]  # fmt: skip
+
+
 def test_an_unknown_city_or_file_is_an_error_that_lists_the_known(root):
     with pytest.raises(ParameterError, match="bergen"):
         figures_of(root, ["oslo"], only=[])
