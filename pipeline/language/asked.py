@@ -121,24 +121,25 @@ def ask_all(
     if replay:
         stands = standing(sorted_out(requests(), ledger, attempts=settings.attempts))
         _check_all_there(stands, desc)
-
-    def started() -> Engine:
-        fingerprint = model_fingerprint(settings.engine)
-        if fingerprint is not None:
-            model = model_id(settings.engine)
-            ledger.remember_model(model.model, model.revision, fingerprint=fingerprint)
-        return engine_for(settings.engine, settings.executor)
-
     return ask(
         requests,
         total=total,
         ledger=ledger,
-        engine=started,
+        engine=lambda: started_engine(settings, ledger),
         attempts=settings.attempts,
         most_failed_share=settings.most_failed_share,
         desc=desc,
         replay=replay,
     )
+
+
+def started_engine(settings: AskSettings, ledger: Ledger) -> Engine:
+    """Return the engine of these settings, after noting what lies in a local model's folder."""
+    fingerprint = model_fingerprint(settings.engine)
+    if fingerprint is not None:
+        model = model_id(settings.engine)
+        ledger.remember_model(model.model, model.revision, fingerprint=fingerprint)
+    return engine_for(settings.engine, settings.executor)
 
 
 def _check_all_there(stands: Standing, desc: str) -> None:

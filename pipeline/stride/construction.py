@@ -34,7 +34,13 @@ from pipeline.stride.lint import lint, lint_lines
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
-from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, shown_map, specification_of
+from pipeline.stride.spec_prompt import (
+    SpecAsk,
+    SpecRequests,
+    fault_of,
+    shown_map,
+    specification_of,
+)
 from pipeline.stride.spec_records import scene_of, spec_of
 from pipeline.stride.specs import SpecSettings, compiled
 from pipeline.stride.writers import ask_writer, writer_id
@@ -86,21 +92,29 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
         ask = msgspec.structs.replace(ask, pattern=bank.pattern_of(ask.description))
     if ask.pattern is not None:
         bank.specification(ask.pattern)  # an unknown one is said before anything is asked
-    model = writer_id(settings.writer, bank_revision=patterns_revision())
-    asker = SpecRequests(FOLDER, model, settings.writer.sampling, facts=bank.facts)
+    # One text is all there is: that it failed is told below, not as a share.
+    writer = msgspec.structs.replace(settings.writer, most_failed_share=1.0)
+    model = writer_id(writer, bank_revision=patterns_revision())
+    asker = SpecRequests(FOLDER, model, writer.sampling, facts=bank.facts)
     request = asker.request(ask)
     with Ledger(ledger_folder(root, parameters)) as ledger:
-        answered = ask_writer(
+        ((_, attempts),) = ask_writer(
             [request],
-            settings=settings.writer,
+            settings=writer,
             bank=lambda one: compiled(one, bank),
+            fault=fault_of,
             ledger=ledger,
             desc="stride compile",
             replay=False,
         )
-    answer = first_ok(answered[0][1])
+    answer = first_ok(attempts)
     if answer is None:
-        raise ModelError(f"stride compile: expected an answer, found {answered[0][1][-1].reason}")
+        last = attempts[-1]
+        raise ModelError(
+            f"stride compile: expected an answer of {model.model}, found none in {len(attempts)}"
+            f" attempts, the last: {last.status} ({last.reason}); name another model in params.yaml"
+            " (stride_specs.writer), or ask anew after `python -m pipeline ledger gc --failed`"
+        )
     spec = spec_of(ask.scene_id, specification_of(answer), provenance_of(answer, asker.hash, []))
     scene = scene_of(
         spec,

@@ -13,7 +13,7 @@ from math import isfinite, isnan
 
 import numpy as np
 
-from pipeline.stride.maps import CrowdMap
+from pipeline.stride.maps import CrowdMap, StrideMap
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, named_anchors
 from pipeline.stride.scenario_records import Person
 from pipeline.stride.states import Fault
@@ -39,23 +39,35 @@ _TOKEN = re.compile(r"\w+")
 def fault_of_draft(draft: Draft, category: Category, ways: Ways) -> Fault | None:
     """Return what is wrong with a draft before anybody has a place; None: nothing is.
 
-    Reasons: `implausible`, `unknown_anchor`, `unreachable`, `density`.
+    Reasons: those of `fault_of_told`, and `unreachable`.
     """
-    words = _implausible(draft, category)
-    if words:
-        return Fault("implausible", words)
     crowd_map = ways.crowd_map
-    for name in named_anchors(draft):
-        if not crowd_map.has(name):
-            return Fault("unknown_anchor", f"{name}: the map {crowd_map.record.map_id} has none")
+    fault = fault_of_told(draft, category, crowd_map.record)
+    if fault:
+        return fault
     for name in named_anchors(draft):
         anchor = crowd_map.anchor(name)
         place = np.array([[anchor.x_m, anchor.y_m]])
         if not isfinite(float(ways.to(*crowd_map.middle).distance(place)[0])):
             return Fault("unreachable", f"{name}: no way leads there")
-    if not crowd_map.of_kind("exit") and _uses_exits(draft):
+    return None
+
+
+def fault_of_told(draft: Draft, category: Category, place: StrideMap) -> Fault | None:
+    """Return what is wrong with a draft by what its writer was told; None: nothing is.
+
+    Reasons: `implausible`, `unknown_anchor`, `unreachable` (no exit), `density`.
+    """
+    words = _implausible(draft, category)
+    if words:
+        return Fault("implausible", words)
+    kinds = {anchor.id: anchor.kind for anchor in place.anchors}
+    for name in named_anchors(draft):
+        if name not in kinds:
+            return Fault("unknown_anchor", f"{name}: the map {place.map_id} has none")
+    if "exit" not in kinds.values() and _uses_exits(draft):
         return Fault("unreachable", "the map has no exit")
-    room = crowd_map.record.walkable_m2 / draft.crowd_size
+    room = place.walkable_m2 / draft.crowd_size
     if room < 1.0:
         return Fault("density", f"{room:.2f} m2 of ground a person, expected 1 or more")
     return None
@@ -78,6 +90,8 @@ def _implausible(draft: Draft, category: Category) -> str:
     total = sum(role.share for role in draft.roles)
     if isnan(total) or abs(total - 1) > _SHARE_SLACK:
         return f"shares of roles add up to {total:.2f}, expected 1"
+    if draft.event in {ANYWHERE, EXITS}:
+        return f"the event is at `{draft.event}`, expected an anchor"
     faults = ((role.name, _implausible_role(role, draft)) for role in draft.roles)
     return next((f"{name}: {fault}" for name, fault in faults if fault), "")
 
@@ -104,6 +118,11 @@ def _implausible_role(role: Role, draft: Draft) -> str:
         (role.motion in _NEEDS_GOAL and not role.to, f"{role.motion} without a goal"),
         (role.delay_s[0] >= draft.duration_s, "sets off after the end"),
         (role.start == EXITS or ANYWHERE in role.to, "starts at `exits` or goes `anywhere`"),
+        (
+            role.motion in {"gather", "queue"} and EXITS in role.to[:1],
+            f"{role.motion} at `exits`, expected one anchor",
+        ),
+        (role.near in {ANYWHERE, EXITS}, f"keeps near `{role.near}`, expected an anchor"),
     )
     return next((words for broken, words in rules if broken), "")
 

@@ -3,8 +3,12 @@
 asker = ScenarioRequests(prompts, model, sampling, total={"Violent": 9, ...})
 asker.request(ask)      ->  Request(item_id="0204", facts=ask, ...)
 draft_of(answer)        ->  Draft(description="...", roles=[...])
+
+The generation schema of a request holds the anchors of its place, so that a model that is guided by
+it can name no other.
 """
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,10 @@ import msgspec
 
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
+from pipeline.stride.filters import fault_of_told
 from pipeline.stride.maps import StrideMap
-from pipeline.stride.roles import Draft
+from pipeline.stride.roles import ANYWHERE, EXITS, Draft
+from pipeline.stride.states import Fault
 from pipeline.stride.stories import Ask, Category
 
 TASK = "stride_scenario"
@@ -54,16 +60,27 @@ class ScenarioRequests:
             "place_json": json_text(shown_place(ask.place)),
         }
         messages = (self._prompt.system, self._prompt.user(ask.scene_id, values))
+        schema = answer_schema(self._prompt.schema, ask.place)
         key = request_key(
             task=TASK,
             messages=messages,
-            schema=self._prompt.schema,
+            schema=schema,
             model=self.model,
             sampling=self._sampling,
         )
-        return Request(
-            ask.scene_id, TASK, messages, self._prompt.schema, self.model, self._sampling, ask, key
-        )
+        return Request(ask.scene_id, TASK, messages, schema, self.model, self._sampling, ask, key)
+
+
+def answer_schema(schema: dict[str, Any], place: StrideMap) -> dict[str, Any]:
+    """Return the generation schema of a scenario with the anchors of its place put in."""
+    anchors = [anchor.id for anchor in place.anchors]
+    mine = copy.deepcopy(schema)
+    mine["properties"]["event"] = {"enum": [None, *anchors]}
+    role = mine["properties"]["roles"]["items"]["properties"]
+    role["start"] = {"enum": [ANYWHERE, *anchors]}
+    role["to"]["items"] = {"enum": [EXITS, *anchors]}
+    role["near"] = {"enum": [None, *anchors]}
+    return mine
 
 
 def shown_place(place: StrideMap) -> dict[str, Any]:
@@ -89,7 +106,22 @@ def shown_place(place: StrideMap) -> dict[str, Any]:
     }
 
 
-def draft_of(answer: Answer) -> Draft:
-    """Return the draft of an answer that keeps its schema."""
-    draft = msgspec.json.decode(answer.text, type=Draft)
+def draft_of(answer: Answer) -> Draft | Fault:
+    """Return the draft of an answer that keeps its schema, or why it is none."""
+    try:
+        draft = msgspec.json.decode(answer.text, type=Draft)
+    except msgspec.ValidationError as fault:  # such as 20.0 people, an integer to JSON Schema
+        return Fault("implausible", str(fault))
     return msgspec.structs.replace(draft, description=nfc(draft.description.strip()))
+
+
+def fault_of(request: Request, answer: Answer) -> str:
+    """Say what the writer could have known to be wrong, as "code: words"; "" if nothing is.
+
+    What depends on the ground, on chance or on other texts is no fault of the answer: asking again
+    would not mend it, and another map would make another of it. It is found later.
+    """
+    ask: Ask = request.facts
+    draft = draft_of(answer)
+    fault = draft if isinstance(draft, Fault) else fault_of_told(draft, ask.category, ask.place)
+    return f"{fault.reason}: {fault.detail}" if fault else ""

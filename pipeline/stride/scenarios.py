@@ -22,7 +22,7 @@ from msgspec import Meta
 
 from pipeline.errors import ParameterError
 from pipeline.keys import Seed
-from pipeline.language.asked import provenance_of, rejection_rows
+from pipeline.language.asked import provenance_of
 from pipeline.language.engines.settings import TemplateSettings
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
@@ -34,12 +34,12 @@ from pipeline.stride.filters import TextFilter, fault_of_draft, fault_of_people
 from pipeline.stride.maps import CrowdMap, StrideMap, maps_of
 from pipeline.stride.review import Verdicts, read_verdicts
 from pipeline.stride.roles import Draft
-from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of
+from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of, fault_of
 from pipeline.stride.scenario_records import Event, Person, StrideScenario, scenarios_frame
 from pipeline.stride.states import Fault, initial_state
 from pipeline.stride.stories import FOLDER, Ask, Bank, bank, bank_revision
 from pipeline.stride.ways import Ways
-from pipeline.stride.writers import WriterSettings, ask_writer, writer_id
+from pipeline.stride.writers import WriterSettings, ask_writer, unanswered_rows, writer_id
 
 STAGE = "stride_scenarios"
 # So many ids are kept for each kind of crowd.
@@ -85,6 +85,7 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
             [asker.request(ask) for ask in asks],
             settings=settings.writer,
             bank=lambda request: stories.tell(request.facts).draft,
+            fault=fault_of,
             ledger=ledger,
             desc=STAGE,
             replay=io.replay,
@@ -113,15 +114,15 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
         )
     io.write("stride_scenarios", scenarios_frame(kept))
     io.write("stride_scenario_responses", responses_frame(every))
-    io.reject(rejection_rows(STAGE, failed))
-    io.reject(pl.DataFrame(rows, schema=_REJECTION))
+    rejected = pl.concat([unanswered_rows(STAGE, failed), pl.DataFrame(rows, schema=_REJECTION)])
+    io.reject(rejected)
     figures = {
         "engine": model.engine,
         "model": model.model,
         "revision": model.revision,
         "asked": len(asks),
         "unanswered": len(failed),
-        **figures_of(kept, rows),
+        **figures_of(kept, rejected["reason"]),
     }
     io.write_json("stride_scenario_metrics", figures)
 
@@ -150,6 +151,8 @@ class _Judge:
         """Return the scenario of an answer, or the first thing that is wrong with it."""
         ask: Ask = request.facts
         draft = draft_of(answer)
+        if isinstance(draft, Fault):
+            return draft
         ways = self._ways_of(ask.place)
         fault = fault_of_draft(draft, ask.category, ways)
         if fault:
@@ -255,10 +258,8 @@ def wanted(
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def figures_of(
-    scenarios: list[StrideScenario], rejected: Iterable[dict[str, Any]]
-) -> dict[str, Any]:
-    """Return the counts that stand in the metrics."""
+def figures_of(scenarios: list[StrideScenario], reasons: Iterable[str]) -> dict[str, Any]:
+    """Return the counts that stand in the metrics; a reason for each that was kept out."""
     people = sorted(one.n_agents for one in scenarios)
     return {
         "scenarios": len(scenarios),
@@ -267,5 +268,5 @@ def figures_of(
         "by_category": dict(sorted(Counter(one.category for one in scenarios).items())),
         "by_map": dict(sorted(Counter(one.map_id for one in scenarios).items())),
         "by_pattern": dict(sorted(Counter(one.pattern or "-" for one in scenarios).items())),
-        "rejected_by_reason": dict(sorted(Counter(row["reason"] for row in rejected).items())),
+        "rejected_by_reason": dict(sorted(Counter(reasons).items())),
     }

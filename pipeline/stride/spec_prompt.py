@@ -6,23 +6,32 @@
 A request's key is the hash of everything that decides the answer: text, map (by hash), protocol and
 rules, measure cards, TrajFacts, model and sampling. So the response ledger is the cache of
 specifications: what was compiled once is not compiled again, and a change of any of these compiles
-anew.
+anew. The generation schema has a branch for each measure with the values it can have.
 """
 
+import copy
 import hashlib
+import math
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
+from pipeline.stride.benchmark import Benchmark, Scenario
+from pipeline.stride.lint_rules import findings_of
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.spec_records import Specification
+from pipeline.stride.measures.registry import MEASURES, Measure
+from pipeline.stride.spec_records import Specification, numbered, question_of
 from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 
 TASK = "stride_spec"
+# Warnings of the linter that make an answer none: what every walk passes gives a score away, and a
+# question on another axis than it says is counted where it does not belong.
+_REFUSED = frozenset({"vacuous", "tag_against_axis"})
 
 
 class ShownMap(msgspec.Struct, frozen=True):
@@ -76,6 +85,7 @@ class SpecRequests:
         """
         shared = {"cards": cards(), "facts": facts, "fps": f"{1 / CANONICAL_DT_S:g}"}
         self._prompt = Prompt(prompts / "spec", shared=shared)
+        self._schema = answer_schema(self._prompt.schema)
         self.hash = files_hash([*self._prompt.files, prompts / "trajfacts.yaml"])
         self.model, self._sampling = model, sampling
         self._versions = {"measure_cards": cards_version(), "trajfacts": facts.version}
@@ -96,13 +106,48 @@ class SpecRequests:
         key = request_key(
             task=TASK,
             messages=messages,
-            schema=self._prompt.schema,
+            schema=self._schema,
             model=self.model,
             sampling=self._sampling,
         )
         return Request(
-            ask.scene_id, TASK, messages, self._prompt.schema, self.model, self._sampling, ask, key
+            ask.scene_id, TASK, messages, self._schema, self.model, self._sampling, ask, key
         )
+
+
+def answer_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the generation schema with a branch for each measure in place of any measurement.
+
+    A branch binds a measure by name, keeps bounds within its range, and has at least one of them.
+    That the lower one comes first no schema can say: `fault_of` does.
+    """
+    mine = copy.deepcopy(schema)
+    measurements = mine["properties"]["questions"]["items"]["properties"]["measurements"]
+    measurements["items"] = {
+        "anyOf": [
+            _branch(measurements["items"], measure, stated=stated)
+            for measure in MEASURES.values()
+            for stated in ("min", "max")
+        ]
+    }
+    return mine
+
+
+def _branch(item: dict[str, Any], measure: Measure, *, stated: str) -> dict[str, Any]:
+    """Return the schema of a measurement of one measure; with `max` stated, there is no `min`."""
+    least, most = measure.bounds(measure.parameters)
+    number = {"type": "number", "minimum": least}
+    if math.isfinite(most):
+        number["maximum"] = most
+    branch = copy.deepcopy(item)
+    branch["properties"]["function"] = {"const": measure.name}
+    if stated == "min":
+        branch["properties"]["min"] = number
+        branch["properties"]["max"] = number | {"type": ["number", "null"]}
+    else:
+        branch["properties"]["min"] = {"type": "null"}
+        branch["properties"]["max"] = number
+    return branch
 
 
 def shown_map(place: StrideMap) -> ShownMap:
@@ -121,3 +166,27 @@ def map_hash(place: StrideMap) -> str:
 def specification_of(answer: Answer) -> Specification:
     """Return the specification of an answer that keeps its schema."""
     return msgspec.json.decode(nfc(answer.text), type=Specification)
+
+
+def fault_of(request: Request, answer: Answer) -> str:
+    """Say what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is.
+
+    Codes are those of the linter: everything it calls an error, and what makes a question void.
+    """
+    ask: SpecAsk = request.facts
+    scene = Scenario(
+        id=ask.scene_id,
+        map_name="",
+        description=ask.description,
+        category=ask.category or "",
+        location="",
+        n_agents=ask.n_agents,
+        reasoning="",
+        questions=tuple(map(question_of, numbered(specification_of(answer)))),
+        extra={},
+    )
+    for found in findings_of(Benchmark("", (scene,), "released", {})):
+        if found.level == "error" or found.code in _REFUSED:
+            where = " ".join(part for part in (found.question, found.function) if part)
+            return f"{found.code}: {where}: {found.detail}"
+    return ""

@@ -68,11 +68,16 @@ class StrideSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def spec_of(scene_id: str, found: Specification, provenance: Provenance) -> StrideSpec:
     """Return a specification whose questions are numbered."""
-    questions = [
+    questions = numbered(found)
+    return StrideSpec(scene_id, found.decomposition_reasoning, questions, provenance)
+
+
+def numbered(found: Specification) -> list[SpecQuestion]:
+    """Return the questions of an answer with their ids: Q1, Q2, ..."""
+    return [
         SpecQuestion(f"Q{number}", one.axis, one.question, one.measurements)
         for number, one in enumerate(found.questions, start=1)
     ]
-    return StrideSpec(scene_id, found.decomposition_reasoning, questions, provenance)
 
 
 def specs_frame(specs: list[StrideSpec]) -> pl.DataFrame:
@@ -107,15 +112,17 @@ def scene_of(
         location=location,
         n_agents=n_agents,
         reasoning=spec.decomposition_reasoning,
-        questions=tuple(
-            Question(
-                id=one.id,
-                text=f"{one.axis}: {one.question}",
-                measurements=tuple(map(measurement_of, one.measurements)),
-                extra={},
-            )
-            for one in spec.questions
-        ),
+        questions=tuple(map(question_of, spec.questions)),
+        extra={},
+    )
+
+
+def question_of(asked: SpecQuestion) -> Question:
+    """Return a question as a benchmark file has it, tagged with its axis."""
+    return Question(
+        id=asked.id,
+        text=f"{asked.axis}: {asked.question}",
+        measurements=tuple(map(measurement_of, asked.measurements)),
         extra={},
     )
 

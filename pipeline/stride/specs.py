@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from pipeline.language.asked import provenance_of, rejection_rows
+from pipeline.language.asked import provenance_of
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.requests import Answer, Request
@@ -21,9 +21,15 @@ from pipeline.stride.maps import StrideMap, maps_of
 from pipeline.stride.patterns import FOLDER, PatternBank, patterns
 from pipeline.stride.patterns import patterns_revision as revision
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
-from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, shown_map, specification_of
+from pipeline.stride.spec_prompt import (
+    SpecAsk,
+    SpecRequests,
+    fault_of,
+    shown_map,
+    specification_of,
+)
 from pipeline.stride.spec_records import StrideSpec, spec_of, specs_frame
-from pipeline.stride.writers import WriterSettings, ask_writer, writer_id
+from pipeline.stride.writers import WriterSettings, ask_writer, unanswered_rows, writer_id
 
 STAGE = "stride_specs"
 
@@ -51,6 +57,7 @@ def run(io: StageIO, *, stride_specs: SpecSettings) -> None:
             requests,
             settings=settings,
             bank=lambda request: compiled(request, bank),
+            fault=fault_of,
             ledger=ledger,
             desc=STAGE,
             replay=io.replay,
@@ -68,7 +75,7 @@ def run(io: StageIO, *, stride_specs: SpecSettings) -> None:
     # Scenarios alike share one request: every attempt stands once.
     unique = list({(one.key, one.attempt): one for one in every}.values())
     io.write("stride_spec_responses", responses_frame(unique))
-    io.reject(rejection_rows(STAGE, failed))
+    io.reject(unanswered_rows(STAGE, failed))
 
 
 def ask_of(scenario: StrideScenario, place: StrideMap) -> SpecAsk:

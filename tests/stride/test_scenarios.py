@@ -218,7 +218,7 @@ def test_groups_are_those_of_two_or_more():
 
 def test_figures_count_what_is_there():
     scenarios = [scenario([person(45.0, 30.0)], role("stay"), scene_id=f"000{k}") for k in range(3)]
-    figures = figures_of(scenarios, [{"reason": "manual"}])
+    figures = figures_of(scenarios, ["manual"])
     assert figures["scenarios"] == figures["people"] == 3
     assert figures["rejected_by_reason"] == {"manual": 1}
     assert Counter(figures["by_pattern"]) == {"crossing": 3}

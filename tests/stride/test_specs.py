@@ -17,7 +17,14 @@ from pipeline.stride.lint import lint
 from pipeline.stride.measure_cards import cards, cards_version
 from pipeline.stride.measures.registry import MEASURES
 from pipeline.stride.patterns import FOLDER, patterns
-from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, map_hash, shown_map, specification_of
+from pipeline.stride.spec_prompt import (
+    SpecAsk,
+    SpecRequests,
+    fault_of,
+    map_hash,
+    shown_map,
+    specification_of,
+)
 from pipeline.stride.spec_records import (
     Specification,
     benchmark_of_specs,
@@ -179,7 +186,13 @@ def answered(tmp_path, *, replay: bool = False, calls: list | None = None):
     made = [requests(ModelId("template", "template", "1")).request(ask())]
     with Ledger(tmp_path) as ledger:
         return ask_writer(
-            made, settings=WRITER, bank=bank, ledger=ledger, desc="test", replay=replay
+            made,
+            settings=WRITER,
+            bank=bank,
+            fault=fault_of,
+            ledger=ledger,
+            desc="test",
+            replay=replay,
         )
 
 
