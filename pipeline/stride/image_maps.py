@@ -2,7 +2,8 @@
 
     stride_maps.images: [{id: palais, file: configs/maps/palais.png, metres_per_px: 0.25,
                           palette: [{what: building, rgb: [150, 146, 141], within: 30}, ...]}]
-    ->  StrideMap("image_palais", obstacles=[31 polygons], anchors=[exit_1, ...], ...)
+    ->  StrideMap("image_palais", obstacles=[31 polygons], anchors=[exit_1, ...], ...), and one free
+        of cars where a colour paints carriageways
 
 Each pixel takes the class of the nearest colour of the palette. Lettering, symbols and soft edges
 match none and take the class around them. Outlines of the classes become polygons, and the mask is
@@ -22,10 +23,12 @@ from pipeline.keys import Text
 from pipeline.stride.anchors import Named, Signs, anchors_of
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.maps import (
+    CARFREE,
     MapSource,
     Obstacle,
     ObstacleKind,
     PlaceKind,
+    Roads,
     StrideMap,
     edges,
     free_of,
@@ -75,7 +78,8 @@ class ImageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One picture.
 
     Attributes:
-        id: Unique among pictures; the map's id is `image_<id>`.
+        id: Unique among pictures; the maps' ids are `image_<id>` and, where a colour paints
+            carriageways, `image_<id>_carfree`.
         name: What the place is called, in texts.
         kind: What sort of place it is.
         file: The picture, from the project's root; anything Pillow reads.
@@ -154,8 +158,8 @@ def _small_patches(mask: Bools, least_px: float) -> Bools:
     return np.asarray(mask & (sizes[labels] < least_px))
 
 
-def map_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) -> StrideMap:
-    """Return the map of a picture.
+def maps_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) -> list[StrideMap]:
+    """Return the maps of a picture: with traffic and free of cars; one where no vehicle runs.
 
     Args:
         settings: The picture and how it is read.
@@ -188,27 +192,46 @@ def map_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) -
         )
         clipped = shapely.get_parts(shapely.intersection(shapely.union_all(polygons), frame))
         found += [(colour.what, p) for p in clipped if p.geom_type == "Polygon"]
+    if all(kind != "roadway" for kind, _ in found):
+        return [_map(settings, grid, found, rows, roads="none")]
+    carfree = [one for one in found if one[0] != "roadway"]
+    return [
+        _map(settings, grid, found, rows, roads="driven"),
+        _map(settings, grid, carfree, rows, roads="walked"),
+    ]
+
+
+def _map(
+    settings: ImageSettings,
+    grid: Grid,
+    found: list[tuple[ObstacleKind, Any]],
+    rows: int,
+    *,
+    roads: Roads,
+) -> StrideMap:
+    import shapely  # noqa: PLC0415 - slow import
+
     polygons = [polygon for _, polygon in found]
     walkable = reachable(free_of(shapely.union_all(polygons), grid), grid, settings.file)
-    signs = _signs(settings, rows)
     return StrideMap(
-        map_id=f"image_{settings.id}",
+        map_id=f"image_{settings.id}{CARFREE if roads == 'walked' else ''}",
         name=settings.name,
         kind=settings.kind,
+        roads=roads,
         origin="image",
         city=None,
         lon=None,
         lat=None,
         width_m=grid.width_m,
         height_m=grid.height_m,
-        metres_per_px=metres_per_px,
+        metres_per_px=grid.metres_per_px,
         obstacles=[Obstacle(kind, rings_of(polygon)) for kind, polygon in found],
         segments=edges(polygons, grid),
-        anchors=anchors_of(walkable, grid, signs),
+        anchors=anchors_of(walkable, grid, _signs(settings, rows)),
         landmarks=sorted({s.name for s in settings.signs if s.what in {"entrance", "area"}}),
         streets=sorted({s.name for s in settings.signs if s.what == "street"}),
         walkable=packed(walkable),
-        walkable_m2=round(float(walkable.sum()) * metres_per_px**2, 1),
+        walkable_m2=round(float(walkable.sum()) * grid.metres_per_px**2, 1),
         source=settings.source,
     )
 

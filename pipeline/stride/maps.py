@@ -25,7 +25,11 @@ from pipeline.stride.walls import Walls
 
 PlaceKind = Literal["square", "station", "market", "park", "street", "waterfront"]
 AnchorKind = Literal["exit", "entrance", "stop", "centre"]
-ObstacleKind = Literal["building", "water", "barrier", "rail", "closed"]
+ObstacleKind = Literal["building", "water", "barrier", "rail", "closed", "roadway"]
+# driven: vehicles run, carriageways are obstacles but for crossings; walked: people have them too;
+# none: there is no carriageway.
+Roads = Literal["driven", "walked", "none"]
+CARFREE = "_carfree"  # ends the id of a map whose carriageways are walked
 # A way needs so much room to each side of its middle, metres.
 ROOM_M = 0.5
 # The middle of a map: this share of its width and height.
@@ -76,6 +80,7 @@ class StrideMap(msgspec.Struct, frozen=True):
         map_id: Unique.
         name: What the place is called.
         kind: What sort of place it is.
+        roads: Who has the carriageways: vehicles (`driven`) or people (`walked`); or `none`.
         origin: `osm` or `image`.
         city: City of params.yaml it was cut from; null for an image.
         lon: Longitude of its middle, degrees; null for an image.
@@ -96,6 +101,7 @@ class StrideMap(msgspec.Struct, frozen=True):
     map_id: str
     name: str
     kind: PlaceKind
+    roads: Roads
     origin: Literal["osm", "image"]
     city: str | None
     lon: float | None

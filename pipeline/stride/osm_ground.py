@@ -4,6 +4,7 @@
     way 123 {building: yes}                 ->  ground.obstacles: ("building", <POLYGON>)
     node 9 {entrance: main}                 ->  ground.doors: (None, <POINT>)
     way 7 {highway: pedestrian, name: Aleksanterinkatu}  ->  ground.streets: (name, <LINESTRING>)
+    way 8 {highway: secondary, lanes: 2}    ->  ground.roads: (None, <LINESTRING>, half_m=3.25)
 
 Geometry is in degrees, as OSM has it. What lies under ground or overhead (layer below 0, tunnels,
 roofs) is in nobody's way.
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.errors import SourceError
+from pipeline.stride.roadways import foot_half_m, half_width_m
 
 KEYS = (
     "amenity", "barrier", "building", "entrance", "harbour", "highway", "historic", "landuse",
@@ -43,6 +45,8 @@ _OPEN_AREAS = {
     "public_transport": frozenset({"platform"}),
     "man_made": frozenset({"pier"}),
 }
+# Of these, where people have the way: a square of OSM may hold streets.
+_ON_FOOT = {key: values for key, values in _OPEN_AREAS.items() if key not in {"place", "leisure"}}
 _STOPS = {
     "highway": frozenset({"bus_stop"}),
     "railway": frozenset({"tram_stop"}),
@@ -62,10 +66,17 @@ _DULL = frozenset(
 
 
 class Thing(NamedTuple):
-    """Something on the ground: what it is or is called, and its shape as WKB in degrees."""
+    """Something on the ground.
+
+    Attributes:
+        what: What it is or is called.
+        wkb: Its shape, in degrees.
+        half_m: Half the width of a line that stands for an area, metres; else 0.
+    """
 
     what: str | None
     wkb: bytes
+    half_m: float = 0.0
 
 
 class Ground(NamedTuple):
@@ -80,6 +91,9 @@ class Ground(NamedTuple):
         landmarks: Named places and buildings, by name.
         doors: Entrances by name, null where they have none.
         stops: Stops of bus and tram by name.
+        roads: Carriageways and tram tracks, as lines.
+        on_foot: Ways and areas of people on foot, who have the way there.
+        crossings: Points where people cross a road.
     """
 
     obstacles: list[Thing]
@@ -90,6 +104,9 @@ class Ground(NamedTuple):
     landmarks: list[Thing]
     doors: list[Thing]
     stops: list[Thing]
+    roads: list[Thing]
+    on_foot: list[Thing]
+    crossings: list[Thing]
 
 
 def read_ground(path: Path, *, name_tag: str) -> Ground:
@@ -111,7 +128,7 @@ def read_ground(path: Path, *, name_tag: str) -> Ground:
 def _read(path: Path, name_tag: str) -> Ground:
     import osmium  # noqa: PLC0415 - compiled reader
 
-    ground = Ground([], [], [], [], [], [], [], [])
+    ground = Ground(*([] for _ in Ground._fields))
     factory = osmium.geom.WKBFactory()
     keys = osmium.filter.KeyFilter(*KEYS)
     for item in osmium.FileProcessor(str(path)).with_areas(keys).with_filter(keys):
@@ -147,6 +164,11 @@ def _is(tags: dict[str, str], table: dict[str, frozenset[str]]) -> bool:
     return any(tags.get(key) in values for key, values in table.items())
 
 
+def _is_area(tags: dict[str, str]) -> bool:
+    """Tell whether a closed way on foot is meant as ground and not as a round walk."""
+    return tags.get("area") == "yes" or tags.get("type") == "multipolygon"
+
+
 def _place_name(tags: dict[str, str], name: str | None) -> str | None:
     """Return the name of what a person may be going to; a letter or two is no name."""
     is_place = any(key in tags and tags[key] not in _DULL for key in _PLACES)
@@ -166,12 +188,16 @@ def _keep_area(ground: Ground, tags: dict[str, str], name: str | None, wkb: byte
         ground.obstacles.append(Thing("barrier", wkb))
     elif _is(tags, _OPEN_AREAS):
         ground.open_areas.append(Thing(name, wkb))
+        if _is(tags, _ON_FOOT) and ("highway" not in tags or _is_area(tags)):
+            ground.on_foot.append(Thing(name, wkb))
     elif _place_name(tags, name):
         ground.landmarks.append(Thing(name, wkb))
 
 
 def _keep_point(ground: Ground, tags: dict[str, str], name: str | None, wkb: bytes) -> None:
-    if tags.get("entrance") in _DOORS or tags.get("railway") == "subway_entrance":
+    if tags.get("highway") == "crossing":
+        ground.crossings.append(Thing(None, wkb))
+    elif tags.get("entrance") in _DOORS or tags.get("railway") == "subway_entrance":
         ground.doors.append(Thing(name if name and len(name) >= _SHORTEST_NAME else None, wkb))
     elif tags.get("historic") in _MONUMENTS or tags.get("amenity") == "fountain":
         ground.obstacles.append(Thing("barrier", wkb))
@@ -188,8 +214,17 @@ def _keep_line(ground: Ground, tags: dict[str, str], name: str | None, wkb: byte
         ground.obstacles.append(Thing("barrier", wkb))
     if tags.get("railway") in _RAILS:
         ground.obstacles.append(Thing("rail", wkb))
+    _keep_way(ground, tags, wkb)
     if "highway" in tags:
         if tags.get("tunnel") == "building_passage" or tags.get("covered") == "yes":
             ground.passages.append(Thing(name, wkb))
         if name and tags["highway"] not in {"proposed", "construction"}:
             ground.streets.append(Thing(name, wkb))
+
+
+def _keep_way(ground: Ground, tags: dict[str, str], wkb: bytes) -> None:
+    driven, walked = half_width_m(tags), foot_half_m(tags)
+    if driven is not None:
+        ground.roads.append(Thing(None, wkb, driven))
+    elif walked is not None:
+        ground.on_foot.append(Thing(None, wkb, walked))

@@ -2,10 +2,13 @@
 
     stride_maps.places: {helsinki: [{id: senaatintori, kind: square, lon: 24.9523, lat: 60.1695,
                                      name: Senaatintori, size_m: 180}]}
-    ->  StrideMap("helsinki_senaatintori", obstacles=[23 polygons], anchors=[exit_1, ...], ...)
+    ->  StrideMap("helsinki_senaatintori", roads="driven", obstacles=[31 polygons], ...)
+        StrideMap("helsinki_senaatintori_carfree", roads="walked", obstacles=[23 polygons], ...)
 
-Everything that is no obstacle can be walked on, roadways too: crowds close streets. Courtyards that
-cannot be reached from the open ground in the middle are left out of the mask.
+Each place is cut twice: with traffic, where carriageways are obstacles but for crossings, and free
+of cars, as a crowd that fills the street has it; a place without a carriageway once. All that is no
+obstacle can be walked on; courtyards that cannot be reached from the open ground in the middle are
+left out of the mask.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,10 +23,12 @@ from pipeline.keys import Text
 from pipeline.stride.anchors import Named, Signs, anchors_of
 from pipeline.stride.arrays import Floats
 from pipeline.stride.maps import (
+    CARFREE,
     MapSource,
     Obstacle,
     ObstacleKind,
     PlaceKind,
+    Roads,
     StrideMap,
     edges,
     free_of,
@@ -34,6 +39,7 @@ from pipeline.stride.maps import (
 )
 from pipeline.stride.osm_ground import Ground, Thing
 from pipeline.stride.raster import Grid
+from pipeline.stride.roadways import carriageway
 
 _BUFFERS_M = {"barrier": 0.2, "rail": 1.5}  # lines become so wide, to each side
 _MONUMENT_M = 1.0  # radius of a monument or fountain that is only a point
@@ -41,13 +47,14 @@ _PASSAGE_M = 1.5  # half the width of a way through a building
 _SIMPLER_M = 0.2
 _LEAST_M2 = 1.0
 _BEYOND_M = 10.0  # so much of a map may lie outside the extract
+_ROUND_M = 20.0  # roads so far around a map reach into it by their width
 
 
 class PlaceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One map to be cut out of a city's extract.
+    """One place to be cut out of a city's extract.
 
     Attributes:
-        id: Unique in its city; the map's id is `<city>_<id>`.
+        id: Unique in its city; the maps' ids are `<city>_<id>` and `<city>_<id>_carfree`.
         name: What the place is called, in texts.
         kind: What sort of place it is.
         lon: Longitude of its middle, degrees.
@@ -64,10 +71,11 @@ class PlaceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ready(NamedTuple):
-    """Shapes of the ground in the plane's metres, with what they are."""
+    """Shapes of the ground in the plane's metres, with what they are and half their widths."""
 
     what: list[str | None]
     shapes: Any
+    half_m: list[float]
 
 
 class Plane:
@@ -95,22 +103,42 @@ class Plane:
             moved = shapely.transform(ready.shapes[number], lambda xy: xy - corner)
             yield ready.what[number], moved
 
+    def carriageway(self, box: Any, corner: Floats) -> Any:
+        """Return where vehicles run in a box, moved like what lies `within` it; it may be empty."""
+        import shapely  # noqa: PLC0415 - slow import
+
+        around = box.buffer(_ROUND_M)
+
+        def lines(kind: str) -> list[tuple[float, Any]]:
+            ready = self._ready[kind]
+            found = np.flatnonzero(shapely.intersects(ready.shapes, around))
+            return [
+                (ready.half_m[n], shapely.transform(ready.shapes[n], lambda xy: xy - corner))
+                for n in found
+            ]
+
+        return carriageway(
+            lines("roads"),
+            on_foot=[s.buffer(half) if half else s for half, s in lines("on_foot")],
+            crossings=[point for _, point in lines("crossings")],
+        )
+
 
 def _projected(things: Sequence[Thing], plane: UtmPlane) -> Ready:
     import shapely  # noqa: PLC0415 - slow import
 
     shapes = shapely.make_valid(shapely.from_wkb([thing.wkb for thing in things]))
     shapes = plane.geometries(shapes) if things else np.array([], dtype=object)
-    return Ready([thing.what for thing in things], shapes)
+    return Ready([one.what for one in things], shapes, [one.half_m for one in things])
 
 
-def cut_map(
+def cut_maps(
     plane: Plane, place: PlaceSettings, *, city: str, metres_per_px: float, source: MapSource
-) -> StrideMap:
-    """Return the map of one place.
+) -> list[StrideMap]:
+    """Return the maps of one place: with traffic and free of cars; one where no vehicle runs.
 
     Raises:
-        ParameterError: Nobody can walk there.
+        ParameterError: Nobody can walk there, or too much of it lies outside the extract.
     """
     import shapely  # noqa: PLC0415 - slow import
 
@@ -122,9 +150,35 @@ def cut_map(
         raise refuse_unplaced(
             f"{city}.{place.id}", f"{plane.beyond_m(box):.0f} m of it outside the extract"
         )
-    grid = Grid(size, size, metres_per_px)
+    cut = _Cut(place, city, box, corner, Grid(size, size, metres_per_px), source)
+    driven = shapely.intersection(plane.carriageway(box, corner), shapely.box(0, 0, size, size))
+    if driven.is_empty:
+        return [_map(plane, cut, roads="none", driven=driven)]
+    return [
+        _map(plane, cut, roads="driven", driven=driven),
+        _map(plane, cut, roads="walked", driven=shapely.Polygon()),
+    ]
+
+
+class _Cut(NamedTuple):
+    """What is cut out, where, and whom to credit."""
+
+    place: PlaceSettings
+    city: str
+    box: Any
+    corner: Floats
+    grid: Grid
+    source: MapSource
+
+
+def _map(plane: Plane, cut: _Cut, *, roads: Roads, driven: Any) -> StrideMap:
+    """Return a map on which nobody walks where vehicles are `driven`."""
+    import shapely  # noqa: PLC0415 - slow import
+
+    place, city, box, corner, grid, source = cut
+    size, metres_per_px = grid.width_m, grid.metres_per_px
     frame = shapely.box(0, 0, size, size)
-    obstacles = _obstacles(plane, box, corner, frame)
+    obstacles = _obstacles(plane, box, corner, frame, driven)
     polygons = [polygon for _, polygon in obstacles]
     solid = shapely.union_all(polygons) if polygons else shapely.Polygon()
     walkable = reachable(free_of(solid, grid), grid, f"{city}.{place.id}")
@@ -144,9 +198,10 @@ def cut_map(
     )
     named = [*signs.landmarks, *areas]
     return StrideMap(
-        map_id=f"{city}_{place.id}",
+        map_id=f"{city}_{place.id}{CARFREE if roads == 'walked' else ''}",
         name=place.name,
         kind=place.kind,
+        roads=roads,
         origin="osm",
         city=city,
         lon=place.lon,
@@ -166,16 +221,17 @@ def cut_map(
 
 
 def _obstacles(
-    plane: Plane, box: Any, corner: Floats, frame: Any
+    plane: Plane, box: Any, corner: Floats, frame: Any, driven: Any
 ) -> list[tuple[ObstacleKind, Any]]:
     """Return obstacle polygons clipped to the map, none overlapping another of its kind."""
     import shapely  # noqa: PLC0415 - slow import
 
     by_kind: dict[ObstacleKind, list[Any]] = {
-        "building": [], "water": [], "barrier": [], "rail": [], "closed": [],
+        "building": [], "water": [], "barrier": [], "rail": [], "closed": [], "roadway": [],
     }  # fmt: skip
     for kind, shape in plane.within("obstacles", box, corner):
         by_kind[kind].append(_as_area(shape, kind))  # type: ignore[index]
+    by_kind["roadway"] += [] if driven.is_empty else [driven]
     by_kind["water"] += _sea([s for _, s in plane.within("coast", box, corner)], frame)
     passages = [
         s.buffer(_PASSAGE_M, cap_style="flat") for _, s in plane.within("passages", box, corner)

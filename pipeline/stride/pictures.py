@@ -28,6 +28,7 @@ PALETTE: dict[ObstacleKind | Ground, Colour] = {
     "barrier": (92, 84, 74),
     "rail": (196, 176, 190),
     "closed": (193, 206, 169),
+    "roadway": (222, 198, 160),
 }
 _ANCHORS: dict[AnchorKind, Colour] = {
     "exit": (208, 62, 48),

@@ -25,7 +25,7 @@ from pipeline.language.engines.template.choices import Choices
 from pipeline.language.engines.template.phrase import Phrase
 from pipeline.language.prompts import PROMPTS, files_hash
 from pipeline.params import document_of
-from pipeline.stride.maps import Anchor, AnchorKind, PlaceKind, StrideMap
+from pipeline.stride.maps import Anchor, AnchorKind, PlaceKind, Roads, StrideMap
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role
 
 FOLDER = PROMPTS / "stride"
@@ -61,6 +61,8 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         id: Unique in its category.
         pattern: Way the crowd moves; decides which questions are asked (patterns.yaml).
+        roads: Who has the carriageways, vehicles (`driven`) or the crowd (`walked`): it fills a
+            closed street, or flees and minds no kerb. A map without carriageways suits both.
         kinds: Kinds of place it can happen in.
         people: Least and largest crowd.
         duration_s: Seconds that are told.
@@ -73,6 +75,7 @@ class Story(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: Text
     pattern: Text
+    roads: Roads
     kinds: Annotated[list[PlaceKind], Meta(min_length=1)]
     people: tuple[int, int]
     duration_s: float
@@ -210,7 +213,7 @@ def _sentences(story: Story, turn: int) -> list[str]:
 
 
 def _fits(story: Story, place: StrideMap) -> bool:
-    if place.kind not in story.kinds:
+    if place.kind not in story.kinds or place.roads not in {story.roads, "none"}:
         return False
     exits = [anchor for anchor in place.anchors if anchor.kind == "exit"]
     # Two slots may want the same kind of anchor: one is not enough then.
@@ -302,4 +305,4 @@ def bank_revision() -> str:
 
 
 # Raise it when the code above tells other stories from the same banks.
-_VERSION = 1
+_VERSION = 2

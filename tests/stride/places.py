@@ -38,8 +38,9 @@ def map_of(
     walkable = reachable(free_of(solid, grid), grid, name)
     signs = signs or Signs([], [], [], [], [])
     return StrideMap(
-        map_id=f"toy_{name.lower()}", name=name, kind="square", origin="osm", city="toy", lon=0.0,
-        lat=0.0, width_m=width, height_m=height, metres_per_px=0.5,
+        map_id=f"toy_{name.lower()}", name=name, kind="square", roads="none",
+        origin="osm", city="toy", lon=0.0, lat=0.0, width_m=width, height_m=height,
+        metres_per_px=0.5,
         obstacles=[Obstacle("building", rings_of(one)) for one in obstacles],
         segments=edges(obstacles, grid), anchors=anchors_of(walkable, grid, signs),
         landmarks=[], streets=[], walkable=packed(walkable),

@@ -159,10 +159,23 @@ def test_a_text_that_people_dropped_is_kept_out_with_their_note(built, tmp_path,
     assert len(after) == TOTAL  # a spare one came in
 
 
-def test_places_of_an_unknown_city_are_refused(built):
-    maps = MapSettings(0.5, {"atlantis": []}, [])
-    with pytest.raises(ParameterError, match="expected cities of this file, found atlantis"):
-        run(built.parents[1], "stride_maps", stride_maps=maps)
+def test_places_of_a_city_that_is_not_listed_make_no_map_and_that_is_said(built, tmp_path, capsys):
+    shutil.copytree(built, tmp_path / "data/stride")
+    run(tmp_path, "stride_maps", stride_maps=MapSettings(0.5, {"toy": [], "atlantis": []}, []))
+    assert capsys.readouterr().err.splitlines() == [
+        "stride_maps: atlantis is not under `cities:` of params.yaml; its places make no map"
+    ]
+    again = tmp_path / "data/stride/maps.parquet"
+    assert again.read_bytes() == (built / "maps.parquet").read_bytes()
+
+
+def test_without_a_place_and_a_picture_there_is_nothing_to_build_on(built, tmp_path):
+    write_table(
+        maps_frame([]), tmp_path / "data/stride/cut/toy.parquet", ARTIFACTS["stride_cut_maps"],
+        shown="toy",
+    )  # fmt: skip
+    with pytest.raises(ParameterError, match="expected at least one place or picture, found none"):
+        run(tmp_path, "stride_maps")
 
 
 def test_maps_are_put_together_with_files_for_others(built):

@@ -10,14 +10,15 @@ from PIL import Image
 from pipeline.city.osm_file import OsmNode, OsmObjects, OsmWay, write_osm
 from pipeline.city.projection import UtmPlane
 from pipeline.errors import ParameterError, SourceError
-from pipeline.stride.image_maps import ColourSettings, ImageSettings, classes_of, map_of_image
+from pipeline.stride.image_maps import ColourSettings, ImageSettings, classes_of, maps_of_image
 from pipeline.stride.importers.states import read_obstacles
 from pipeline.stride.maps import CrowdMap, maps_frame, maps_of
 from pipeline.stride.maps_files import write_map
 from pipeline.stride.osm_ground import read_ground
-from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_map
+from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_maps
 from pipeline.stride.pictures import PALETTE, draw_map
 from pipeline.stride.raster import Grid, clearance_m, connected, outlines
+from pipeline.stride.roadways import carriageway, foot_half_m, half_width_m
 from pipeline.stride.walls import REACH_M, Walls
 from tests.stride.places import CORNERS, HOUSE, SOURCE, map_of, square, square_ways
 
@@ -96,8 +97,11 @@ def test_a_step_through_a_wall_is_seen_and_one_beside_it_is_not():
     assert WALL.crossed(before, after).tolist() == [True, False, False]
 
 
+MILLIMETRES = st.integers(0, 20_000).map(lambda mm: mm / 1000)
+
+
 @settings(max_examples=50)
-@given(st.tuples(*[st.floats(0, 20)] * 4), st.tuples(st.floats(0, 20), st.floats(0, 20)))
+@given(st.tuples(*[MILLIMETRES] * 4), st.tuples(MILLIMETRES, MILLIMETRES))
 def test_the_nearest_wall_is_that_of_shapely(segment, point):
     x0, y0, x1, y1 = segment
     wall = shapely.LineString([(x0, y0), (x1, y1)])
@@ -179,7 +183,10 @@ def node(number: int, x: float, y: float, **tags: str) -> OsmNode:
 
 
 def extract(tmp_path):
-    """Write a town: a house of 20 x 20 m, a pond, a fence, a street, a stop, a tunnel."""
+    """Write a town: a house of 20 x 20 m, a pond, a fence, a street, a stop, a tunnel.
+
+    Mill Lane is 6.5 m wide and crossed at its middle by a footpath.
+    """
 
     def ring(first: int, x: float, y: float, side: float):
         corners = [(0, 0), (side, 0), (side, side), (0, side)]
@@ -193,6 +200,7 @@ def extract(tmp_path):
         *ring(1, 10, 10, 20), *ring(11, -40, 10, 10), *ring(21, -40, -40, 10),
         node(31, -60, -20), node(32, 60, -20), node(41, -20, -60), node(42, -20, 60),
         node(51, 15, -10, highway="bus_stop", name="Old Mill"), node(61, 30, 20, entrance="main"),
+        node(71, -35, 0), node(72, 5, 0),
         *corners,
     ]  # fmt: skip
     ways = [
@@ -201,21 +209,22 @@ def extract(tmp_path):
         OsmWay(3, [21, 22, 23, 24, 21], {"building": "yes", "layer": "-1"}),
         OsmWay(4, [31, 32], {"barrier": "fence"}),
         OsmWay(5, [41, 42], {"highway": "residential", "name": "Mill Lane"}),
+        OsmWay(6, [71, 72], {"highway": "footway", "footway": "crossing"}),
     ]
     target = tmp_path / "network.osm.pbf"
     write_osm(target, OsmObjects(sorted(nodes), ways, []))
     return target
 
 
-def cut(tmp_path, **changes) -> object:
+def cut(tmp_path, **changes) -> list:
     keys = {"id": "town", "name": "Town", "kind": "square", "lon": LON, "lat": LAT, "size_m": 160.0}
     plane = Plane(read_ground(extract(tmp_path), name_tag="name"), UtmPlane(LON, LAT))
     place = PlaceSettings(**(keys | changes))
-    return cut_map(plane, place, city="toy", metres_per_px=0.5, source=SOURCE)
+    return cut_maps(plane, place, city="toy", metres_per_px=0.5, source=SOURCE)
 
 
 def test_osm_buildings_water_and_fences_become_obstacles_and_tunnels_do_not(tmp_path):
-    made = cut(tmp_path)
+    _, made = cut(tmp_path)
     areas = sorted((one.kind, round(shapely.Polygon(one.rings[0]).area)) for one in made.obstacles)
     assert [kind for kind, _ in areas] == ["barrier", "building", "water"]
     assert dict(areas)["building"] == pytest.approx(400, rel=0.02)
@@ -224,12 +233,77 @@ def test_osm_buildings_water_and_fences_become_obstacles_and_tunnels_do_not(tmp_
 
 
 def test_osm_names_reach_anchors_and_streets(tmp_path):
-    made = cut(tmp_path)
+    made = cut(tmp_path)[0]
     assert made.streets == ["Mill Lane"]
     by_kind = {anchor.kind: anchor.name for anchor in made.anchors if anchor.name}
     assert by_kind["stop"] == "Old Mill"
     assert by_kind["entrance"] == "Town Hall"
     assert by_kind["exit"] == "Mill Lane"
+
+
+def test_a_place_with_a_road_is_cut_with_traffic_and_free_of_cars(tmp_path):
+    driven, walked = cut(tmp_path)
+    assert (driven.map_id, driven.roads) == ("toy_town", "driven")
+    assert (walked.map_id, walked.roads) == ("toy_town_carfree", "walked")
+    road = [shapely.Polygon(o.rings[0]) for o in driven.obstacles if o.kind == "roadway"]
+    # 120 m and a round end of 3.25 m at both, less a crossing 4 m wide and round at its ends.
+    assert sum(piece.area for piece in road) == pytest.approx(6.5 * (120 - 4) + 33.2, rel=0.02)
+    assert len(road) == 3  # the crossing parts it, and the fence
+    assert not [o for o in walked.obstacles if o.kind == "roadway"]
+
+
+def test_with_traffic_people_cross_where_the_crossing_is_and_nowhere_else(tmp_path):
+    driven, walked = (CrowdMap(one) for one in cut(tmp_path))
+    on_lane, on_crossing = np.array([[60.0, 50.0]]), np.array([[60.0, 80.0]])
+    for crowd_map, lane_is_free in ((driven, False), (walked, True)):
+        ground = crowd_map.walkable
+        assert ground[crowd_map.grid.pixels(on_lane)].tolist() == [lane_is_free]
+        assert ground[crowd_map.grid.pixels(on_crossing)].tolist() == [True]
+
+
+@pytest.mark.parametrize(
+    ("tags", "half_m"),
+    [
+        ({"highway": "secondary", "lanes": "3"}, 4.875),
+        ({"highway": "residential"}, 3.25),
+        ({"highway": "service"}, 1.625),
+        ({"highway": "service", "width": "7 m"}, 3.5),
+        ({"highway": "service", "width": "narrow", "lanes": "2;3"}, 1.625),
+        ({"highway": "primary", "lanes": "99999999"}, 3.25),
+        ({"railway": "tram"}, 1.4),
+        ({"highway": "pedestrian"}, None),
+        ({"highway": "service", "area": "yes"}, None),
+        ({"building": "yes"}, None),
+    ],
+)
+def test_a_road_is_as_wide_as_it_says_or_as_its_lanes(tags, half_m):
+    assert half_width_m(tags) == half_m
+
+
+@pytest.mark.parametrize(
+    ("tags", "half_m"),
+    [
+        ({"highway": "footway"}, 2.0),
+        ({"highway": "cycleway"}, None),
+        ({"highway": "cycleway", "foot": "designated"}, 2.0),
+        ({"highway": "pedestrian", "area": "yes"}, None),
+        ({"railway": "platform"}, 1.5),
+        ({"highway": "residential"}, None),
+    ],
+)
+def test_a_way_on_foot_has_the_width_of_its_kind(tags, half_m):
+    assert foot_half_m(tags) == half_m
+
+
+def test_a_crossing_that_is_a_point_reaches_from_kerb_to_kerb():
+    road = shapely.LineString([(0, 0), (40, 0)])
+    area = carriageway([(3.0, road)], on_foot=[], crossings=[shapely.Point(20, 0)])
+    assert len(shapely.get_parts(area)) == 2
+    assert not area.intersects(shapely.LineString([(20, -3), (20, 3)]))
+
+
+def test_without_a_road_there_is_no_carriageway():
+    assert carriageway([], on_foot=[shapely.box(0, 0, 1, 1)], crossings=[]).is_empty
 
 
 def test_a_map_that_reaches_out_of_the_extract_is_refused(tmp_path):
@@ -252,7 +326,8 @@ def picture_settings(tmp_path) -> ImageSettings:
 
 
 def test_a_map_read_from_its_own_picture_is_the_same_ground(tmp_path):
-    made = map_of_image(picture_settings(tmp_path), root=tmp_path, metres_per_px=0.5)
+    (made,) = maps_of_image(picture_settings(tmp_path), root=tmp_path, metres_per_px=0.5)
+    assert made.roads == "none"
     ours, read = square().walkable, CrowdMap(made).walkable
     assert (ours & read).sum() / (ours | read).sum() > 0.97
     solid = shapely.union_all([shapely.Polygon(one.rings[0]) for one in made.obstacles])
@@ -276,4 +351,28 @@ def test_a_file_that_is_no_picture_is_refused(tmp_path):
     settings_ = picture_settings(tmp_path)
     (tmp_path / "square.png").write_text("no picture")
     with pytest.raises(SourceError, match="expected a picture"):
-        map_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+
+
+def test_a_picture_with_carriageways_gives_both_maps(tmp_path):
+    palette = [
+        ColourSettings("walkable", (255, 255, 255), 20), ColourSettings("roadway", (0, 0, 0), 20),
+    ]  # fmt: skip
+    picture = np.full((160, 160, 3), 255, np.uint8)
+    picture[:, 70:90] = 0
+    Image.fromarray(picture).save(tmp_path / "road.png")
+    settings_ = ImageSettings(
+        "road", "Toy", "square", "road.png", 0.5, palette, 0.0, 1.0, [], SOURCE
+    )
+    driven, walked = maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+    assert (driven.map_id, driven.roads) == ("image_road", "driven")
+    assert (walked.map_id, walked.roads) == ("image_road_carfree", "walked")
+    assert walked.walkable_m2 == 80 * 80
+    assert driven.walkable_m2 < 35 * 80  # one side: nobody crosses
+
+
+def test_a_picture_of_obstacles_only_is_refused(tmp_path):
+    settings_ = picture_settings(tmp_path)
+    Image.fromarray(np.full((80, 80, 3), 150, np.uint8)).save(tmp_path / "square.png")
+    with pytest.raises(ParameterError, match=r"square\.png: .* found obstacles only"):
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
