@@ -56,7 +56,8 @@ def cards_version() -> str:
 
 def _card(measure: Measure) -> Card:
     least, most = measure.bounds(measure.parameters)
-    words = inspect.getdoc(measure.function) or ""
+    # What makes a value impossible is for who calls the function.
+    words = (inspect.getdoc(measure.function) or "").partition("Raises:")[0]
     return Card(
         name=measure.name,
         axis=measure.axis,
