@@ -8,9 +8,10 @@
 Trips and draws are causes too, but never of what paired trips show: there both are equal.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.inputs import Input, flat
 from pipeline.audit.lockfile import Locked, data_hash
 from pipeline.audit.report import Cause, Writer
@@ -22,6 +23,11 @@ from pipeline.params import Parameters
 # What can change the texts of a trip that is told with the same draws.
 OF_TEXTS = ("model", "prompt", "seeds", "vocabulary", "phrases", "params", "code")
 _STAGE = "annotate"
+# Stages behind the texts: what each reads and writes, and what an audit calls it.
+_AFTER_TEXTS = (
+    ("check", "annotated", "checked", "checks"),
+    ("judge", "checked", "judged", "scores"),
+)
 _MODEL = tuple(f"{_STAGE}.engine.{key}" for key in ("kind", "model", "revision"))
 _GRAMMAR = "template"
 # Covered by the prompt hash of the rows.
@@ -149,9 +155,12 @@ def attribution(found: Sequence[Cause]) -> str:
 
 
 def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[str]:
-    """Return warnings that a version's texts were not made with the files beside them."""
+    """Return warnings that a version's results were not made with what lies beside them."""
     lock = version.lock.get(f"{_STAGE}@{city}")
-    behind = _other_prompts(version, writers) if lock is None else _behind(version, lock)
+    elsewhere = lock is not None and _differs(version, city, "annotated", lock.outs)
+    # What dvc.lock says of a run tells nothing of texts that another run made.
+    known = None if elsewhere else lock
+    behind = _behind(version, known) if known else _other_prompts(version, writers)
     remedy = f"; run `dvc repro {_STAGE}@{city}`" if version.kind == WORKSPACE else ""
     notes = []
     if behind:
@@ -159,12 +168,19 @@ def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[
             f"{version.given}: its texts were not made with the {', '.join(behind)} it holds"
             f"{remedy}"
         )
-    recorded = lock.outs.get(f"data/{city}/annotated") if lock else None
-    if version.kind == WORKSPACE and recorded and _other_data(version, city, recorded):
+    if elsewhere:
         notes.append(
             f"{version.given}: its texts are not those that dvc.lock records, so what it records"
             f" of code and data may be of another run{remedy}"
         )
+    for stage, reads, writes, results in _AFTER_TEXTS:
+        run = version.lock.get(f"{stage}@{city}")
+        # Results that dvc.lock does not record may well be of these texts.
+        recorded = run is not None and not _differs(version, city, writes, run.outs)
+        if run and recorded and _differs(version, city, reads, run.deps):
+            notes.append(
+                f"{version.given}: its {results} are of other texts; run `dvc repro {stage}@{city}`"
+            )
     return notes
 
 
@@ -197,6 +213,10 @@ def _other_prompts(version: Version, writers: Sequence[Writer]) -> list[str]:
     return ["prompt files"] if hashes and hashes != {now} else []
 
 
-def _other_data(version: Version, city: str, recorded: str) -> bool:
-    texts = version.artifact(city, "annotated")
-    return not isinstance(texts, Missing) and data_hash(texts) != recorded
+def _differs(version: Version, city: str, name: str, recorded: Mapping[str, str]) -> bool:
+    """Tell whether an artifact of the workspace is there and is not the recorded one."""
+    wanted = recorded.get(f"data/{city}/{ARTIFACTS[name].path}")
+    if version.kind != WORKSPACE or wanted is None:
+        return False
+    found = version.artifact(city, name)
+    return not isinstance(found, Missing) and data_hash(found) != wanted

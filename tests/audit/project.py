@@ -43,6 +43,7 @@ OUTS = {
     "check": ["checked", "check_rejected"],
     "judge": ["judged"],
 }
+READS = {"check": ["annotated"], "judge": ["checked"]}
 
 
 def told(
@@ -181,15 +182,16 @@ class Project:
         cities = self.params["cities"]
         stages = {}
         for stage, names in OUTS.items():
-            there = [
-                name
-                for name in names
-                if name in ARTIFACTS and all(self.path(city, name).exists() for city in cities)
+            there = [name for name in names if self._all_have(name)]
+            read = [
+                f"data/${{key}}/{ARTIFACTS[name].path}"
+                for name in READS.get(stage, [])
+                if self._all_have(name)
             ]
             if there:
                 body = {
                     "cmd": f"python -m pipeline run {stage} ${{key}}",
-                    "deps": ["prompts/annotate", "prompts/vocabulary.yaml", CODE],
+                    "deps": ["prompts/annotate", "prompts/vocabulary.yaml", CODE, *read],
                     "params": ["annotate"],
                     "outs": [f"data/${{key}}/{ARTIFACTS[name].path}" for name in there],
                 }
@@ -200,6 +202,11 @@ class Project:
         self.git("add", "-A")
         self.git("commit", "-q", "-m", tag)
         self.git("tag", tag)
+
+    def _all_have(self, name: str) -> bool:
+        return name in ARTIFACTS and all(
+            self.path(city, name).exists() for city in self.params["cities"]
+        )
 
     def run(self, *command: str, expect: int = 0) -> str:
         done = subprocess.run(

@@ -9,7 +9,7 @@ from pipeline.audit.report import Reason
 from pipeline.errors import SourceError
 from pipeline.schemas import check_record
 from tests.audit.conftest import NASTY, NONE, SENTENCE, TRIPS
-from tests.audit.project import CODE, judged, told
+from tests.audit.project import CODE, checked, judged, told
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +133,45 @@ def test_texts_that_were_not_made_with_what_lies_beside_them_are_noted(project, 
 
 def test_texts_that_the_lock_does_not_record_are_noted(project, tmp_path):
     made = project.copied(tmp_path / "project")
-    made.write("helsinki", [told(one, "by hand") for one in TRIPS[:3]])
+    rows = [told(one, "by hand", prompt_hash=made.prompt_hash) for one in TRIPS[:3]]
+    made.write("helsinki", rows)
     report = audit(made.root, "v1", "workspace", options=NONE._replace(cities=["helsinki"]))
     (note,) = report.cities[0].notes
     assert note.startswith("workspace: its texts are not those that dvc.lock records")
+
+
+def test_of_texts_that_the_lock_does_not_record_only_their_own_prompt_is_asked(project, tmp_path):
+    made = project.copied(tmp_path / "project")
+    options = NONE._replace(cities=["helsinki"])
+    rows = [told(one, "anew", prompt_hash=made.prompt_hash) for one in TRIPS[:3]]
+    made.write("helsinki", rows)
+    made.edit("prompts/annotate/user.j2", "THE TRIP", "THE DRIVE")
+    prompt, lock = audit(made.root, "v1", "workspace", options=options).cities[0].notes
+    assert prompt.startswith("workspace: its texts were not made with the prompt files it holds")
+    assert lock.startswith("workspace: its texts are not those that dvc.lock records")
+    rows = [told(one, "anew", prompt_hash=made.prompt_hash) for one in TRIPS[:3]]
+    made.write("helsinki", rows)  # with the prompt as it is now, though dvc.lock tells the old one
+    (note,) = audit(made.root, "v1", "workspace", options=options).cities[0].notes
+    assert note.startswith("workspace: its texts are not those that dvc.lock records")
+
+
+def test_checks_and_scores_of_other_texts_are_noted(project, tmp_path):
+    made = project.copied(tmp_path / "project")
+    for city in ("helsinki", "monaco"):
+        made.put(city, "checked", [checked(told(one)) for one in TRIPS[:3]])
+        made.put(city, "check_rejected", [])
+        made.put(city, "judged", [judged(one, 4) for one in TRIPS[:3]])
+    made.keep("v9")
+    options = NONE._replace(cities=["helsinki"])
+    assert audit(made.root, "v9", "workspace", options=options).cities[0].notes == []
+    rows = [told(one, "by hand", prompt_hash=made.prompt_hash) for one in TRIPS[:3]]
+    made.write("helsinki", rows)
+    texts, checks = audit(made.root, "v9", "workspace", options=options).cities[0].notes
+    assert texts.startswith("workspace: its texts are not those that dvc.lock records")
+    assert checks == ("workspace: its checks are of other texts; run `dvc repro check@helsinki`")
+    made.put("helsinki", "checked", [checked(told(one, "by hand")) for one in TRIPS[:3]])
+    _, scores = audit(made.root, "v9", "workspace", options=options).cities[0].notes
+    assert scores == "workspace: its scores are of other texts; run `dvc repro judge@helsinki`"
 
 
 # ---- prompts -----------------------------------------------------------------------------------
