@@ -2,8 +2,3 @@
 
 python -m pipeline show monaco 1372636858620000589 --page trip.html
 """
-
-from pipeline.show.command import show
-from pipeline.show.overview import overview_of
-
-__all__ = ["overview_of", "show"]

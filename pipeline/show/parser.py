@@ -37,7 +37,8 @@ def _add_show(commands: "Commands[argparse.ArgumentParser]") -> None:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from pipeline.show import overview_of, show  # noqa: PLC0415
+    from pipeline.show.command import show  # noqa: PLC0415 - tables load when needed
+    from pipeline.show.overview import overview_of  # noqa: PLC0415
 
     if arguments.trip_id is None:
         print("\n".join(overview_of(Path.cwd(), arguments.city)))
