@@ -9,7 +9,8 @@ rule can tell is unverified and goes to the verifier (stage 3). Paper: A.3.5, "A
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from pipeline.quality.claims_clock import CLOCK_WORDS, clock_claim
 from pipeline.quality.claims_course import COURSE_WORDS, course_claim
@@ -43,7 +44,7 @@ _RULES = {
 }
 
 
-class Claimed(NamedTuple):
+class Claimed(msgspec.Struct, frozen=True, gc=False):
     """The claims of one text and what is wrong with them."""
 
     claims: list[Claim]
@@ -94,7 +95,7 @@ class ClaimChecker:
         text, starts = reading.text, reading.starts
         names = iter(mentions)
         name = next(names, None)
-        for number in [n for n, word in enumerate(reading.words) if word[1] & ANY_CLAIM]:
+        for number in [n for n, word in enumerate(reading.words) if word.flags & ANY_CLAIM]:
             start = starts[number]
             if start < done:
                 continue
@@ -105,12 +106,21 @@ class ClaimChecker:
             stated = self._stated(reading, number, evidence, mentions, caption=caption)
             if stated is None:
                 continue
-            start, done, kind, verdict, expected, method = stated
+            start, done = stated.start, stated.end
             claims.append(
-                Claim(field, start, done, text[start:done], kind, verdict, expected, method)
+                Claim(
+                    field,
+                    start,
+                    done,
+                    text[start:done],
+                    stated.kind,
+                    stated.verdict,
+                    stated.expected,
+                    stated.method,
+                )
             )
-            if verdict == "contradicted":
-                hits.append(Hit(_RULES[kind], start, done, f"expected {expected}"))
+            if stated.verdict == "contradicted":
+                hits.append(Hit(_RULES[stated.kind], start, done, f"expected {stated.expected}"))
         return Claimed(claims, hits)
 
     def _stated(
@@ -123,7 +133,7 @@ class ClaimChecker:
         caption: bool,
     ) -> Stated | None:
         """Return what is stated from a word on, whatever kind of claim it is."""
-        flags = reading.words[number][1]
+        flags = reading.words[number].flags
         if flags & HINT_COURSE:
             stated = course_claim(reading, number, evidence, mentions, caption=caption)
             if stated is not None:

@@ -98,7 +98,7 @@ def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | N
 
     Where the trip's trace has no clock nothing can be told, and all is unverified.
     """
-    flags = reading.words[number][1]
+    flags = reading.words[number].flags
     if flags & (NUMERIC | HINT_MONTH):
         found = _time(reading, number, evidence) or _date(reading, number, evidence)
         if found is not None:
@@ -134,7 +134,7 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         return _judged(*match.span(), "clock", None, None)
     start, lasts = clock.minute, evidence.trip.meta.duration_s / 60
     end = number
-    while end and reading.words[end - 1][0] in _ROUND:
+    while end and reading.words[end - 1].canonical in _ROUND:
         end -= 1
     match _BOUNDS.before(reading.words, end, max(0, end - 3)):
         case "before":
@@ -183,14 +183,16 @@ def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     if found is None:
         # "early weekday morning", "late Friday night"
         second = number + 2
-        if second >= len(words) or words[number + 1][0] not in _BETWEEN_PART:
+        if second >= len(words) or words[number + 1].canonical not in _BETWEEN_PART:
             return None
-        end, part = second + 1, f"{words[number][0]} {words[second][0]}"
+        end, part = second + 1, f"{words[number].canonical} {words[second].canonical}"
         if part not in _PARTS:
             return None
     else:
         end, part = found
-    if _is_another(reading, number, end) or (end < len(words) and words[end][0] in _NO_PART_AFTER):
+    if _is_another(reading, number, end) or (
+        end < len(words) and words[end].canonical in _NO_PART_AFTER
+    ):
         return None
     clock = evidence.clock
     fits = None
@@ -204,18 +206,18 @@ def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
 
 def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     words = reading.words
-    word, end = words[number][0].removesuffix("s"), number + 1
+    word, end = words[number].canonical.removesuffix("s"), number + 1
     if word in {"week", "work"}:  # "week-end"
         if end == len(words) or reading.gaps[end] != "-":
             return None
-        word, end = word + words[end][0].removesuffix("s"), end + 1
+        word, end = word + words[end].canonical.removesuffix("s"), end + 1
     if _is_another(reading, number, end) or (word not in _KINDS_OF_DAY and word not in WEEKDAYS):
         return None
     clock = evidence.clock
     fits = None
     if clock is not None:
         days = {clock.weekday}
-        if clock.minute < 360 and any(other[0] == "night" for other in words):
+        if clock.minute < 360 and any(other.canonical == "night" for other in words):
             days.add((clock.weekday - 1) % 7)  # "Saturday night" at two on Sunday
         asked = _KINDS_OF_DAY.get(word) or (WEEKDAYS.index(word),)
         friday_evening = word == "weekend" and clock.weekday == 4 and clock.minute >= 1020
@@ -228,7 +230,7 @@ def _is_another(reading: Reading, number: int, end: int) -> bool:
     if _OTHER.before(reading.words, number, max(0, number - 3)):
         return True
     greets = number == 0 and end == 1 and reading.gaps[end][:1] in {",", "!"}
-    return greets and reading.words[0][0] in {"morning", "afternoon", "evening"}
+    return greets and reading.words[0].canonical in {"morning", "afternoon", "evening"}
 
 
 def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
@@ -240,7 +242,7 @@ def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     day, year = part["d1"] or part["d2"], part["y1"] or part["y2"] or part["y3"]
     if month not in _MONTH_NAMES or (day and not 1 <= int(day) <= 31):
         return None
-    if part["m1"] and not reading.words[number][1] & CAPITAL:
+    if part["m1"] and not reading.words[number].flags & CAPITAL:
         return None  # "may 3 of us"
     clock = evidence.clock
     fits = clock is not None and (

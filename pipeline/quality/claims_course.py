@@ -73,19 +73,19 @@ def course_claim(
 
 def _point(reading: Reading, number: int) -> tuple[int, int] | None:
     """Return the word after a direction and its number among the eight."""
-    word = reading.words[number][0]
+    word = reading.words[number].canonical
     if word in _LETTERS:
         return _lettered(reading, number)
     if word in _TURNED:
         return number + 1, _TURNED[word]
     end = number + 1
     if _joined(reading, end) and word in {"north", "south"}:
-        both = f"{word}{reading.words[end][0]}"  # "north-west"
+        both = f"{word}{reading.words[end].canonical}"  # "north-west"
         if both in _TURNED:
             return end + 1, _TURNED[both]
         if both in _BARE:
             word, end = both, end + 1
-    if _joined(reading, end) and reading.words[end][0] == "bound":
+    if _joined(reading, end) and reading.words[end].canonical == "bound":
         return end + 1, _BARE[word]
     return (end, _BARE[word]) if _is_driven(reading, number, end) else None
 
@@ -97,24 +97,24 @@ def _joined(reading: Reading, number: int) -> bool:
 def _is_driven(reading: Reading, number: int, end: int) -> bool:
     """Tell whether a bare point is a direction driven, not a side: "the north side", "West End"."""
     words = reading.words
-    if _joined(reading, end) and words[end][0] in _PLACE_AFTER:
+    if _joined(reading, end) and words[end].canonical in _PLACE_AFTER:
         return False
-    before = words[number - 1][0] if number else ""
-    if before in _THE and not (number > 1 and words[number - 2][0] in _TO):
+    before = words[number - 1].canonical if number else ""
+    if before in _THE and not (number > 1 and words[number - 2].canonical in _TO):
         return False
-    return not words[number][1] & CAPITAL or number in reading.begins
+    return not words[number].flags & CAPITAL or number in reading.begins
 
 
 def _lettered(reading: Reading, number: int) -> tuple[int, int] | None:
     """Return a direction of one or two capitals: "hdg NW", "SE-bound", "NE via ..."."""
     words, end = reading.words, number + 1
-    word, flags, _ = words[number]
-    if not flags & (SHOUTED | CAPITAL):
+    word = words[number].canonical
+    if not words[number].flags & (SHOUTED | CAPITAL):
         return None
-    following = words[end][0] if end < len(words) else ""
+    following = words[end].canonical if end < len(words) else ""
     if following == "bound" and reading.gaps[end] == "-":
         return end + 1, _LETTERS[word]
-    before = words[number - 1][0] if number else ""
+    before = words[number - 1].canonical if number else ""
     told = before in _LETTERS_BEFORE or (len(word) > 1 and following in _LETTERS_AFTER)
     return (end, _LETTERS[word]) if told else None
 
@@ -130,13 +130,13 @@ def _judged(
 ) -> tuple[ClaimVerdict, str, str]:
     said = 45.0 * point
     first, last = _clause(reading, number, end)
-    words = {word[0] for word in reading.words[first:last]}
+    words = {word.canonical for word in reading.words[first:last]}
     phases = evidence.trip.phases
     if caption or _OVERALL.isdisjoint(words):
         # In a caption the clause tells of its road; elsewhere "trips from A that head north".
         own = _roads(reading, first if caption else number, last, mentions)
         own = own or _road_before(reading, number, mentions)
-        if not own and caption and reading.words[first - 1][0] == "and" and first:
+        if not own and caption and reading.words[first - 1].canonical == "and" and first:
             # "turns onto Rua B and heads north": Rua B goes north.
             before, _ = _clause(reading, first - 2, first - 1)
             own = _roads(reading, before, first - 1, mentions)
@@ -158,7 +158,7 @@ def _is_opening(reading: Reading, first: int) -> bool:
     begin = first
     while begin and begin not in reading.sentences and first - begin < _OPENING_WORDS:
         begin -= 1
-    return not _AT_FIRST.isdisjoint(word[0] for word in reading.words[begin:first])
+    return not _AT_FIRST.isdisjoint(word.canonical for word in reading.words[begin:first])
 
 
 def _road_before(reading: Reading, number: int, mentions: Sequence[Mention]) -> list[str]:
@@ -180,19 +180,19 @@ def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention])
 
 def _is_driven_to(reading: Reading, mention: Mention) -> bool:
     before = bisect_left(reading.starts, mention.start) - 1
-    return before >= 0 and reading.words[before][0] in _TO
+    return before >= 0 and reading.words[before].canonical in _TO
 
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
     """Return the first word of the clause a direction stands in, and the word after its last."""
     words, gaps = reading.words, reading.gaps
     first, count = number, len(words)
-    while first > 0 and words[first - 1][0] not in _PARTING:
+    while first > 0 and words[first - 1].canonical not in _PARTING:
         if gaps[first] != " " and _parts(reading, first):
             break
         first -= 1
     last = end
-    while last < count and words[last][0] not in _PARTING:
+    while last < count and words[last].canonical not in _PARTING:
         if gaps[last] != " " and _parts(reading, last):
             break
         last += 1

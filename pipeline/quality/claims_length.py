@@ -81,11 +81,11 @@ def length_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | 
     end = number
     while end < len(reading.words) and reading.starts[end] < match.end():
         end += 1
-    after = [word[0] for word in reading.words[end : end + 4]]
-    if after[1:] and after[0] == "from" and not reading.words[end + 1][1] & CAPITAL:
+    after = [word.canonical for word in reading.words[end : end + 4]]
+    if after[1:] and after[0] == "from" and not reading.words[end + 1].flags & CAPITAL:
         after[0] = "away"  # "two minutes from the harbour"
     begin = number
-    while begin and reading.words[begin - 1][0] in _ROUND:
+    while begin and reading.words[begin - 1].canonical in _ROUND:
         begin -= 1
     bound = _BOUNDS.before(reading.words, begin, max(0, begin - 4))
     if bound is None and begin != number:

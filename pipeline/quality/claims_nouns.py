@@ -108,13 +108,13 @@ class NounClaims:
             here = first
             while here > lowest and here not in reading.sentences:
                 here -= 1
-                if words[here][1] & HINT_REFUSAL:
+                if words[here].flags & HINT_REFUSAL:
                     return False
-        if end - first > 1 or words[first][0] not in self._also_verbs:
+        if end - first > 1 or words[first].canonical not in self._also_verbs:
             return True
         if first in reading.begins:
             return end == len(words) or end in reading.begins or bool(reading.breaks(end))
-        return words[first - 1][0] in self._before
+        return words[first - 1].canonical in self._before
 
     def _of_trip(self, evidence: Evidence) -> int:
         """Return which nouns a trip's record bears out, one bit each."""

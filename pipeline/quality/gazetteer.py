@@ -13,6 +13,7 @@ soundly the same name: with short words long or short, without "de" and "of", wi
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 import polars as pl
 
 from pipeline.errors import ContractError
@@ -58,7 +59,7 @@ class Name:
         self.category_words: frozenset[str] = frozenset()
 
 
-class Candidate(NamedTuple):
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """A name that some words of a text may be, and whether in full or short."""
 
     level: int
@@ -140,7 +141,7 @@ class Gazetteer:
         in the text though not in the name.
         """
         words = reading.words
-        node = self.tree.get(words[first][0])
+        node = self.tree.get(words[first].canonical)
         if node is None:
             return None
         best: Match | None = None
@@ -157,11 +158,11 @@ class Gazetteer:
             here = end
             if here == len(words):
                 return best
-            following = node.get(words[here][0])
-            while following is None and words[here][1] & CONNECTOR and here + 1 < len(words):
+            following = node.get(words[here].canonical)
+            while following is None and words[here].flags & CONNECTOR and here + 1 < len(words):
                 marks += reading.breaks(here)
                 here += 1
-                following = node.get(words[here][0])
+                following = node.get(words[here].canonical)
             if following is None:
                 return best
             marks += reading.breaks(here)

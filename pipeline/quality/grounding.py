@@ -12,7 +12,8 @@ to a name that is rejected anyway. Paper: 3.3 (noun, location and phase groundin
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+
+import msgspec
 
 from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
@@ -28,7 +29,7 @@ from pipeline.records import Mention
 _LIKE = 0.9
 
 
-class Grounded(NamedTuple):
+class Grounded(msgspec.Struct, frozen=True, gc=False):
     """The names of one text and what is wrong with them.
 
     Attributes:
@@ -67,21 +68,21 @@ class Grounder:
         found = self._finder.find(reading, evidence)
         if not found:
             return Grounded([], [], [])
-        doubtful = [_span(reading, one) for one in found if one[3] == "doubtful"]
+        doubtful = [_span(reading, one) for one in found if one.how == "doubtful"]
         if doubtful:
-            found = [one for one in found if one[3] != "doubtful"]
+            found = [one for one in found if one.how != "doubtful"]
         roles = self._roles.roles(reading, found, caption=field == "trajectory_caption")
         mentions: list[Mention] = []
         hits: list[Hit] = []
         for one, role in zip(found, roles, strict=True):
             span = _span(reading, one)
-            if one[2]:
-                verdict = self._verdict(one[2], role[0], evidence)
+            if one.candidates:
+                verdict = self._verdict(one.candidates, role.role, evidence)
                 if verdict[0].lead or verdict[0].tail:
                     span = _with_marks(reading.text, span, verdict[0])
                 mentions.append(_mention(field, span, reading.text, one, verdict))
-                if verdict[3] is not None or one[3] != "exact" or verdict[1] != EXACT:
-                    hits.append(self._hit(one, verdict, role[0], evidence, span))
+                if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
+                    hits.append(self._hit(one, verdict, role.role, evidence, span))
             else:
                 text = reading.text[span[0] : span[1]]
                 mentions.append(_unknown(field, span, text))
@@ -94,7 +95,8 @@ class Grounder:
     ) -> _Verdict:
         """Return the first reading that fits the role; else the first of the trip; else any."""
         elsewhere: _Verdict | None = None
-        for level, name in candidates:
+        for one in candidates:
+            level, name = one.level, one.name
             spots = evidence.spots.get(name)
             if spots is None:
                 continue
@@ -109,11 +111,12 @@ class Grounder:
             elsewhere = elsewhere or (name, level, spots[0], Rule.WRONG_PHASE)
         if elsewhere is not None:
             return elsewhere
-        for level, name in candidates:
-            if name is self._city:
-                return name, level, None, None
-        level, name = candidates[0]
-        return name, level, None, None if role == "avoid" else Rule.OFF_ROUTE_NAME
+        for one in candidates:
+            if one.name is self._city:
+                return one.name, one.level, None, None
+        first = candidates[0]
+        rule = None if role == "avoid" else Rule.OFF_ROUTE_NAME
+        return first.name, first.level, None, rule
 
     def _hit(
         self,
@@ -173,8 +176,7 @@ def _fits(phase: int, role: Role | None, last: int) -> bool:
 
 
 def _span(reading: Reading, one: Found) -> tuple[int, int]:
-    first, end, _, _ = one
-    return reading.starts[first], reading.starts[end] - len(reading.gaps[end])
+    return reading.starts[one.first], reading.end(one.end - 1)
 
 
 def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]:
@@ -195,7 +197,7 @@ def _mention(
     field: str, span: tuple[int, int], text: str, one: Found, verdict: _Verdict
 ) -> Mention:
     name, level, spot, rule = verdict
-    how = one[3] if one[3] == "glossed" else ("exact" if level == EXACT else "short")
+    how = one.how if one.how == "glossed" else ("exact" if level == EXACT else "short")
     start, end = span
     if spot is not None:
         site = site_of(spot, name)

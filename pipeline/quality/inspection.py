@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from pipeline.language.prompts import nfc
 from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.claims import ClaimChecker
@@ -44,7 +46,7 @@ _Finder = Callable[[str, Reading, Sequence[Span]], list[Hit]]
 _Mender = Callable[[str, Sequence[Span]], str]
 
 
-class InspectedText(NamedTuple):
+class InspectedText(msgspec.Struct, frozen=True, gc=False):
     """One text as it is after repairs, and what was found in it."""
 
     reading: Reading

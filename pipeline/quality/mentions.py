@@ -11,7 +11,9 @@ does. Scripts without capitals show no unknown names; those the city has are fou
 """
 
 from collections.abc import Set
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import fold, word_set
@@ -49,7 +51,7 @@ _NO_SUSPECT = NO_NAME | HINT_TERM
 _ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True, gc=False):
     """Some words of a text that name something, or seem to.
 
     Attributes:
@@ -87,22 +89,22 @@ class NameFinder:
         suspects: list[int] = []
         tree, words, begins = self._names.tree, reading.words, reading.begins
         count, done = len(words), 0
-        looked_at = [number for number, word in enumerate(words) if word[1] & _LOOKED_AT]
+        looked_at = [number for number, word in enumerate(words) if word.flags & _LOOKED_AT]
         for here in looked_at:
             if here < done:
                 continue
-            canonical, flags, _ = words[here]
+            flags = words[here].flags
             if flags & HEAD:
-                node = tree[canonical]
+                node = tree[words[here].canonical]
                 # Most heads are ordinary words: look no further unless a name may follow.
                 if ("" in node and (flags & _MAY_STAND_ALONE or not flags & COMMON)) or (
                     here + 1 < count
-                    and (words[here + 1][0] in node or words[here + 1][1] & CONNECTOR)
+                    and (words[here + 1].canonical in node or words[here + 1].flags & CONNECTOR)
                 ):
                     match = self._names.longest(reading, here)
                     if match is not None and _is_meant(reading, here, match, evidence):
                         done, candidates = match
-                        how: How = "exact" if candidates[0][0] == EXACT else "short"
+                        how: How = "exact" if candidates[0].level == EXACT else "short"
                         found.append(Found(here, done, candidates, how))
                         continue
             if (
@@ -123,25 +125,25 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
     """
     end, candidates = match
     lead = reading.words[first]
-    if end == first + 1 and len(lead[0]) <= _LONGEST_SHORT_FORM:
+    if end == first + 1 and len(lead.canonical) <= _LONGEST_SHORT_FORM:
         # A name such as "BR" is no "Bridge", though names are compared by their short words.
         surface = fold(reading.surface(first, end))
         if all(surface not in fold(candidate.name.text) for candidate in candidates):
             return False
-    if lead[1] & CAPITAL and not lead[1] & _ORDINARY:
+    if lead.flags & CAPITAL and not lead.flags & _ORDINARY:
         return True
     words = reading.words[first:end]
     own = any(candidate.name in evidence.spots for candidate in candidates)
-    if len(words) == 1 and lead[1] & (NO_NAME | DIGIT):
-        return own and bool(lead[1] & DIGIT) and not lead[0].isdigit()
+    if len(words) == 1 and lead.flags & (NO_NAME | DIGIT):
+        return own and bool(lead.flags & DIGIT) and not lead.canonical.isdigit()
     for number, word in enumerate(words, first):
-        if word[1] & CASELESS or (word[1] & CAPITAL and number not in reading.begins):
+        if word.flags & CASELESS or (word.flags & CAPITAL and number not in reading.begins):
             return True
-    begins = first in reading.begins and bool(lead[1] & CAPITAL)
+    begins = first in reading.begins and bool(lead.flags & CAPITAL)
     as_held = own and any(
         reading.surface(first, end) == candidate.name.text for candidate in candidates
     )
-    if all(word[1] & _ORDINARY for word in words):
+    if all(word.flags & _ORDINARY for word in words):
         alone = begins and candidates[0].level == EXACT and _stands_alone(reading, end)
         return own and (alone or (as_held and len(words) > 1))
     # In small letters the name of a place may be a word that no list of ordinary words has.
@@ -154,7 +156,7 @@ def _stands_alone(reading: Reading, end: int) -> bool:
     if end == len(reading.words):
         return True
     marked = end in reading.begins or bool(reading.breaks(end))
-    return marked or reading.words[end][0] in _AFTER_A_NAME
+    return marked or reading.words[end].canonical in _AFTER_A_NAME
 
 
 class _Unknown:
@@ -185,10 +187,10 @@ class _Unknown:
         """Tell whether a text writes every word with a capital: "Drive To The Harbour"."""
         words = self._reading.words
         return any(
-            words[number][1] & CAPITAL
-            and words[number][1] & FUNCTION
-            and not words[number][1] & NO_NAME
-            and len(words[number][0]) > 1
+            words[number].flags & CAPITAL
+            and words[number].flags & FUNCTION
+            and not words[number].flags & NO_NAME
+            and len(words[number].canonical) > 1
             and number not in self._owner
             and number not in self._reading.begins
             for number in range(1, len(words))
@@ -198,7 +200,7 @@ class _Unknown:
         """Tell whether a word may be part of a name: known, or with a capital of its own."""
         if number in self._owner:
             return True
-        flags = self._reading.words[number][1]
+        flags = self._reading.words[number].flags
         if not flags & CAPITAL or flags & NO_NAME:
             return False
         if flags & COMMON and (self._mere_style or number in self._reading.begins):
@@ -230,7 +232,7 @@ class _Unknown:
             else:
                 break
         while end < len(words) and self._joined(end):
-            flags = words[end][1]
+            flags = words[end].flags
             if self._belongs(end) or (flags & DIGIT and end - 1 not in self._owner):
                 end += 1
             elif (
@@ -246,18 +248,22 @@ class _Unknown:
 
     def _is_ordinal(self, number: int) -> bool:
         word = self._reading.words[number]
-        return bool(word[1] & DIGIT) and word[0][-2:] in _ORDINAL
+        return bool(word.flags & DIGIT) and word.canonical[-2:] in _ORDINAL
 
     def _is_joiner(self, number: int) -> bool:
         word = self._reading.words[number]
-        return bool(word[1] & CONNECTOR) and not word[1] & CAPITAL and word[0] not in _NOT_INSIDE
+        return (
+            bool(word.flags & CONNECTOR)
+            and not word.flags & CAPITAL
+            and word.canonical not in _NOT_INSIDE
+        )
 
     def _judge_run(self, first: int, end: int) -> None:
         words = self._reading.words
         loose = [
             number
             for number in range(first, end)
-            if number not in self._owner and words[number][1] & CAPITAL
+            if number not in self._owner and words[number].flags & CAPITAL
         ]
         owners = {
             self._owner[number].first for number in range(first, end) if number in self._owner
@@ -268,9 +274,12 @@ class _Unknown:
         if owners:
             self._judge_mixed(first, end, loose, owners)
         elif len(loose) > 1:
-            flags = [words[number][1] for number in loose]
+            flags = [words[number].flags for number in loose]
             parts_of_any_town = all(flag & GENERIC for flag in flags) and len(loose) == 2
-            named = words[loose[-1]][0] in self._types["road"] and words[loose[0]][0] not in _MAIN
+            named = (
+                words[loose[-1]].canonical in self._types["road"]
+                and words[loose[0]].canonical not in _MAIN
+            )
             doubtful = parts_of_any_town and not named
             self._add(first, end, doubtful=doubtful)
         else:
@@ -281,7 +290,7 @@ class _Unknown:
         words = self._reading.words
         founds = [self._found[one] for one in owners]
         kinds = {kind for found in founds for c in found.candidates for kind in c.name.sites}
-        if all(words[n][1] & GENERIC for n in loose) and kinds & {"city", "district"}:
+        if all(words[n].flags & GENERIC for n in loose) and kinds & {"city", "district"}:
             return  # "Downtown Helsinki"
         if len(founds) == 1 and self._explains(loose, founds[0]):
             one = founds[0]
@@ -298,7 +307,7 @@ class _Unknown:
         """Tell whether words only say what kind of thing the name names: "Kaivokatu Street"."""
         if found.how != "exact":
             return False
-        beside = {self._reading.words[number][0] for number in loose}
+        beside = {self._reading.words[number].canonical for number in loose}
         for candidate in found.candidates:
             kinds = candidate.name.sites
             if "road" in kinds and beside <= self._types["road"]:
@@ -311,18 +320,18 @@ class _Unknown:
 
     def _judge_single(self, first: int, end: int, number: int) -> None:
         reading, word = self._reading, self._reading.words[number]
-        if self._is_ordinal(first) and word[0] in self._types["road"]:
+        if self._is_ordinal(first) and word.canonical in self._types["road"]:
             self._add(first, end, doubtful=False)  # "16th Street"
         elif number in reading.begins:  # and no ordinary word, or it would be no suspect
             surface = reading.surface(number, number + 1)
             alone = end - first > 1 or _stands_alone(reading, end) or not surface.isascii()
             self._add(first, end, doubtful=not alone)
-        elif not word[1] & COMMON:
+        elif not word.flags & COMMON:
             self._add(first, end, doubtful=False)
         elif not self._mere_style:
-            before = reading.words[number - 1][0]
+            before = reading.words[number - 1].canonical
             in_place = before in self._name_places and before not in _DETERMINERS
-            self._add(first, end, doubtful=bool(word[1] & GENERIC) or not in_place)
+            self._add(first, end, doubtful=bool(word.flags & GENERIC) or not in_place)
 
     def _add(self, first: int, end: int, *, doubtful: bool) -> None:
         self._found[first] = Found(first, end, [], "doubtful" if doubtful else "unknown")
@@ -330,6 +339,6 @@ class _Unknown:
 
 def _is_shouted(reading: Reading) -> bool:
     """Tell whether a text is written in capitals."""
-    words = [word for word in reading.words if len(word[0]) > 1 and not word[1] & DIGIT]
-    shouted = sum(bool(word[1] & SHOUTED) for word in words)
+    words = [word for word in reading.words if len(word.canonical) > 1 and not word.flags & DIGIT]
+    shouted = sum(bool(word.flags & SHOUTED) for word in words)
     return shouted > 1 and shouted > _SHOUTED_SHARE * len(words)

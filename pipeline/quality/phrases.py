@@ -5,11 +5,18 @@ tree.before(words, 4, 0)  ->  "upper" where the words before the fourth are "...
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pipeline.quality.folding import folded_words
 
 _T = TypeVar("_T")
+
+
+class _Canonical(Protocol):
+    """A word of a text, as `reading.Word`."""
+
+    @property
+    def canonical(self) -> str: ...
 
 
 class PhraseTree(Generic[_T]):
@@ -25,27 +32,27 @@ class PhraseTree(Generic[_T]):
             node = node.setdefault(word, {})
         node.setdefault("", meaning)
 
-    def before(self, words: Sequence[Any], end: int, first: int) -> _T | None:
+    def before(self, words: Sequence[_Canonical], end: int, first: int) -> _T | None:
         """Return what the longest phrase means that ends before a word and was added reversed.
 
         Args:
-            words: Words whose first entry is their canonical form.
+            words: Words of a text.
             end: Number of the word after the phrase.
             first: Number of the first word it may reach.
         """
         node, best = self.root, None
         while end > first:
             end -= 1
-            following: dict[str, Any] | None = node.get(words[end][0])
+            following: dict[str, Any] | None = node.get(words[end].canonical)
             if following is None:
                 break
             node = following
             best = node.get("", best)
         return best
 
-    def after(self, words: Sequence[Any], first: int) -> tuple[int, _T] | None:
+    def after(self, words: Sequence[_Canonical], first: int) -> tuple[int, _T] | None:
         """Return where the longest phrase ends that begins with a word, and what it means."""
-        node: dict[str, Any] | None = self.root.get(words[first][0])
+        node: dict[str, Any] | None = self.root.get(words[first].canonical)
         best: tuple[int, _T] | None = None
         while node is not None:
             first += 1
@@ -54,7 +61,7 @@ class PhraseTree(Generic[_T]):
                 best = first, meaning
             if first == len(words):
                 break
-            node = node.get(words[first][0])
+            node = node.get(words[first].canonical)
         return best
 
 

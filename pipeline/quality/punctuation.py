@@ -83,7 +83,7 @@ def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
         reading: The text.
         mentions: Its names, in order; marks within those known are their own.
     """
-    if _is_clean(reading.gaps, lambda number: bool(reading.words[number][1] & DIGIT)):
+    if _is_clean(reading.gaps, lambda number: bool(reading.words[number].flags & DIGIT)):
         return False
     text, names = reading.text, spans_of(mentions)
     if not names or not _NOWHERE.isdisjoint(text):

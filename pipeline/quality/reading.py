@@ -5,14 +5,17 @@
     reading.starts[2]  ->  8,  reading.end(2)  ->  12
 
 What is known of a word does not depend on where it stands, so each different word of a city's texts
-is looked at once. All rules then work on words and on the flags of a whole text.
+is looked at once. So is each different piece between two blanks ("Ceuta,"): it is taken apart into
+words and marks, and a text is put together from its pieces. All rules then work on words and on the
+flags of a whole text.
 """
 
 import zlib
 from collections.abc import Collection, Mapping
 from functools import lru_cache, reduce
-from operator import itemgetter, or_
-from typing import NamedTuple
+from operator import attrgetter, or_
+
+import msgspec
 
 from pipeline.quality.folding import fold, split_letters, split_words
 from pipeline.quality.tables import WordTables
@@ -45,16 +48,19 @@ _ENDS_SENTENCE = frozenset('.!?…:;\n"“”«»(—>')
 # After these a capital is due though the sentence goes on: "From: A", "A > B".
 _GOES_ON = frozenset(':>("“«')
 _CLAUSE, _SENTENCE = 1, 2
-# Different words remembered; a city's texts hold far fewer.
+# Different words and pieces remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
+# Of a piece that cannot be told by itself, as it begins with a mark or has no word.
+_ODD = 1 << 19
+_WHOLE = _ODD | CASELESS
 
 
 # Codes of words that begin with a digit lie above those of all others.
 NUMBERS_FROM = 1 << 32
-_FLAGS_OF = itemgetter(1)
+_FLAGS_OF = attrgetter("flags")
 
 
-class Word(NamedTuple):
+class Word(msgspec.Struct, frozen=True, gc=False):
     """What is known of a word wherever it stands.
 
     Attributes:
@@ -68,7 +74,12 @@ class Word(NamedTuple):
     code: int
 
 
-class Reading(NamedTuple):
+# A word of a piece, the marks and the blank after it, and how long both are together.
+_Part = tuple[Word, str, int]
+_ODD_PART: _Part = (Word("", _ODD, 0), " ", 0)
+
+
+class Reading(msgspec.Struct, frozen=True, gc=False):
     """A text and its words.
 
     Attributes:
@@ -134,6 +145,7 @@ class Lexicon(dict[str, Word]):
         """
         super().__init__()
         self._tables, self._heads, self._hints = tables, heads, hints
+        self._pieces: dict[str, tuple[_Part, ...]] = {}
 
     def __missing__(self, raw: str) -> Word:
         if len(self) >= _WORDS_KEPT:
@@ -170,22 +182,58 @@ class Lexicon(dict[str, Word]):
 
     def read(self, text: str) -> Reading:
         """Return a text's words; none for a text without."""
-        raw, gaps, starts = split_words(text)
-        words = list(map(self.__getitem__, raw))
-        flags = reduce(or_, map(_FLAGS_OF, words), 0)
-        if flags & CASELESS:
-            raw, gaps, starts = split_letters(raw, gaps)
-            words = list(map(self.__getitem__, raw))
+        words: list[Word] = []
+        gaps, starts, here, flags = [""], [], 0, 0
+        pieces = self._pieces
+        for piece in text.split(" "):
+            for word, gap, length in pieces.get(piece) or self._taken_apart(piece):
+                words.append(word)
+                gaps.append(gap)
+                starts.append(here)
+                here += length
+                flags |= word.flags
+        gaps[-1] = gaps[-1][:-1]  # no blank follows the last piece
+        starts.append(len(text))
+        if flags & _WHOLE:
+            words, gaps, starts = self._read_whole(text)
             flags = reduce(or_, map(_FLAGS_OF, words), 0)
-        begins, sentences = {0}, {0}
-        for number in [number for number, gap in enumerate(gaps) if gap != " "]:
-            ends = _ending(gaps[number])
-            if not ends or not 0 < number < len(words):
-                continue
-            before = words[number - 1][1]
-            if before & ABBREVIATION and gaps[number] == ". " and not words[number][1] & COMMON:
-                continue
-            begins.add(number)
-            if ends == _SENTENCE:
-                sentences.add(number)
-        return Reading(text, words, gaps, starts, flags, begins, sentences)
+        return Reading(text, words, gaps, starts, flags, *_begins(words, gaps))
+
+    def _taken_apart(self, piece: str) -> tuple[_Part, ...]:
+        """Return the words of a piece that has not been met, with the marks after them."""
+        if len(self._pieces) >= _WORDS_KEPT:
+            self._pieces.clear()
+        raw, (before, *gaps), _ = split_words(piece)
+        parts: tuple[_Part, ...] = (_ODD_PART,)
+        if raw and not before:
+            gaps[-1] += " "
+            parts = tuple(
+                (self[word], gap, len(word) + len(gap)) for word, gap in zip(raw, gaps, strict=True)
+            )
+        self._pieces[piece] = parts
+        return parts
+
+    def _read_whole(self, text: str) -> tuple[list[Word], list[str], list[int]]:
+        """Return the words, gaps and starts of a text that its pieces alone do not tell."""
+        raw, gaps, starts = split_words(text)
+        words = [self[word] for word in raw]
+        if any(word.flags & CASELESS for word in words):
+            raw, gaps, starts = split_letters(raw, gaps)
+            words = [self[word] for word in raw]
+        return words, gaps, starts
+
+
+def _begins(words: list[Word], gaps: list[str]) -> tuple[set[int], set[int]]:
+    """Return the words at which a capital is due anyway, and those at which a sentence begins."""
+    begins, sentences = {0}, {0}
+    for number in [number for number, gap in enumerate(gaps) if gap != " "]:
+        ends = _ending(gaps[number])
+        if not ends or not 0 < number < len(words):
+            continue
+        before = words[number - 1].flags
+        if before & ABBREVIATION and gaps[number] == ". " and not words[number].flags & COMMON:
+            continue
+        begins.add(number)
+        if ends == _SENTENCE:
+            sentences.add(number)
+    return begins, sentences

@@ -8,7 +8,9 @@ the name may lie anywhere on the trip. Paper: A.3.6, "Phase Alignment".
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, get_args
+from typing import get_args
+
+import msgspec
 
 from pipeline.quality.mentions import Found
 from pipeline.quality.reading import Reading
@@ -28,7 +30,7 @@ _LISTED = frozenset({"way", "avoid", "ends", "stay"})
 _SHARED = frozenset({"origin", "destination", "avoid"})
 
 
-class NameRole(NamedTuple):
+class NameRole(msgspec.Struct, frozen=True, gc=False):
     """The role of a name, and whether it only shares that of the name before ("B in C")."""
 
     role: Role | None
@@ -61,15 +63,15 @@ class RoleReader:
         roles: list[NameRole] = []
         end, role = -1, _OPEN
         for number, one in enumerate(found):
-            role = self._role(reading, one.first, end, role[0], caption=caption)
+            role = self._role(reading, one.first, end, role.role, caption=caption)
             end = one.end
-            if role[0] is not None and end < len(reading.words):
+            if role.role is not None and end < len(reading.words):
                 following = (
                     found[number + 1].first if number + 1 < len(found) else len(reading.words)
                 )
                 role = _looked_on(reading, end, role, following)
             roles.append(role)
-        if len(found) == 1 and role[0] is None and _is_all(reading, found[0]):
+        if len(found) == 1 and role.role is None and _is_all(reading, found[0]):
             return [_ROLE["destination"]]
         return _one_end(roles)
 
@@ -91,7 +93,7 @@ class RoleReader:
             here -= 1
         role, end, attached = self._told(reading, first, here)
         if role is not None:
-            toward = reading.words[end - 1][0] in _TOWARD
+            toward = reading.words[end - 1].canonical in _TOWARD
             leads_on = caption and role == "destination" and toward
             return _OPEN if leads_on else _ROLE[role]
         if here != before or before in reading.sentences or end < 0 or previous is None:
@@ -115,7 +117,7 @@ class RoleReader:
                 end -= length
                 if end > lowest and "," in reading.gaps[end]:
                     return None, -1, attached  # "near the end, on X"
-            elif words[end - 1][0] in self._filling:
+            elif words[end - 1].canonical in self._filling:
                 end -= 1
             else:
                 break
@@ -127,7 +129,7 @@ class RoleReader:
     ) -> NameRole:
         """Return the role that a name takes from the one before it; see `_told`."""
         if end > before:
-            left = {word[0] for word in reading.words[before:end]}
+            left = {word.canonical for word in reading.words[before:end]}
             if previous not in _LISTED or not left <= self._joining:
                 return _OPEN
             # "Via A, then B": B may be the end that the way leads to.
@@ -137,7 +139,8 @@ class RoleReader:
             shares = (
                 previous in _SHARED
                 and "," not in reading.gaps[before]
-                and reading.words[before][0] != "by"  # "to A by B": beside B, or by way of it
+                and reading.words[before].canonical
+                != "by"  # "to A by B": beside B, or by way of it
             )
             return _SHARED_ROLE[previous] if shares else _OPEN
         return _ROLE[previous] if previous in _LISTED else _OPEN
@@ -152,7 +155,7 @@ def _looked_on(reading: Reading, end: int, role: NameRole, following: int) -> Na
         role: What the words before it say.
         following: Number of the first word of the next name.
     """
-    after = reading.words[end][0]
+    after = reading.words[end].canonical
     if end in reading.sentences:
         return role
     if after == "behind":
@@ -172,7 +175,7 @@ def _is_all(reading: Reading, one: Found) -> bool:
     end = one.end
     if one.first not in reading.begins:
         return False
-    if end < len(reading.words) and reading.words[end][0] in _POLITE:
+    if end < len(reading.words) and reading.words[end].canonical in _POLITE:
         end += 1
     return end == len(reading.words) or end in reading.begins
 

@@ -8,7 +8,7 @@ A rule only says what it found; what follows (flag, repair, reject) stands in pa
 """
 
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
@@ -56,7 +56,7 @@ class Rule(StrEnum):
     UNSAFE_REPAIR = "unsafe_repair"
 
 
-class Hit(NamedTuple):
+class Hit(msgspec.Struct, frozen=True, gc=False):
     """Where a text breaks a rule.
 
     Attributes:

@@ -3,7 +3,9 @@
 Stated(12, 22, "direction", "supported", "northwest within 67 degrees", "roads")
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from pipeline.quality.folding import folded_words
 
@@ -24,7 +26,7 @@ NUMBERS = {
 NUMBER = rf"\d+(?:\.\d+)?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))}"
 
 
-class Stated(NamedTuple):
+class Stated(msgspec.Struct, frozen=True, gc=False):
     """One statement.
 
     Attributes:

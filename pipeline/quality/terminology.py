@@ -17,7 +17,7 @@ import msgspec
 from pipeline.params import document_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.phrases import PhraseTree
-from pipeline.quality.reading import HINT_TERM, Reading
+from pipeline.quality.reading import HINT_TERM, Reading, Word
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free
 from pipeline.quality.tables import WordTables
@@ -133,7 +133,7 @@ class Terminology:
         """Return the words of the pipeline in a text, outside its names."""
         hits = []
         number = 0
-        folded = [(fold(word),) for word in _raw_words(reading)]
+        folded = [Word(fold(word), 0, 0) for word in _raw_words(reading)]
         while number < len(folded):
             found = self._words.after(folded, number)
             if found is None:
