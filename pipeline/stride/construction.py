@@ -31,9 +31,11 @@ from pipeline.stride.benchmark import (
 )
 from pipeline.stride.generators import external
 from pipeline.stride.lint import lint, lint_lines
+from pipeline.stride.lint_states import crowd_findings
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
+from pipeline.stride.sources import Settings, open_source
 from pipeline.stride.spec_prompt import (
     SpecAsk,
     SpecRequests,
@@ -140,8 +142,13 @@ def _told(scene: Scenario) -> list[str]:
 
 
 def lint_file(arguments: argparse.Namespace) -> int:
-    """Lint a benchmark file; exit code 1 when there is an error in it."""
-    record = lint(read_benchmark(arguments.benchmark))
+    """Lint a benchmark file, and arrays for it if given; exit code 1 when there is an error."""
+    benchmark = read_benchmark(arguments.benchmark)
+    if arguments.states is None:
+        record = lint(benchmark)
+    else:
+        with open_source(arguments.states, settings=Settings(mode="strict")) as source:
+            record = lint(benchmark, more=crowd_findings(benchmark, source))
     if arguments.json:
         print(json.dumps(record, ensure_ascii=False, indent=1))
     else:

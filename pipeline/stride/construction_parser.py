@@ -49,6 +49,9 @@ def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
 
     lint = actions.add_parser("lint", help="check a benchmark", description=_LINT)
     lint.add_argument("benchmark", metavar="BENCH.json", type=Path)
+    lint.add_argument(
+        "--states", metavar="STATES.npz|DIR", type=Path, help="also count the people in arrays"
+    )
     lint.add_argument("--json", action="store_true", help="print all findings as JSON")
     lint.set_defaults(command=_starter("lint"))
 

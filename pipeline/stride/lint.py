@@ -5,8 +5,9 @@
     record["findings"][0]["code"]          ->  "unsatisfiable"
     released(benchmark, record)            ->  the same without the scenarios that have an error
 
-Rules: lint_rules.py. Walkers that read nothing: lint_walkers.py. A question that all three of them
-pass tells nothing, and is warned of as `toothless`.
+Rules: lint_rules.py; arrays beside the benchmark: lint_states.py; walkers that read nothing:
+lint_walkers.py. A question that all three of them pass tells nothing, and is warned of as
+`toothless`.
 """
 
 from collections import Counter
@@ -45,10 +46,15 @@ def run(io: StageIO) -> None:
     io.reject(pl.DataFrame(rows, schema=columns))
 
 
-def lint(benchmark: Benchmark) -> dict[str, Any]:
-    """Return what the rules find, as a record of schemas/stride_lint.schema.json."""
+def lint(benchmark: Benchmark, *, more: Iterable[Finding] = ()) -> dict[str, Any]:
+    """Return what the rules find, as a record of schemas/stride_lint.schema.json.
+
+    Args:
+        benchmark: What is held to the rules.
+        more: What was found by looking at something beside it, such as arrays of states.
+    """
     walkers = list(pass_table(benchmark))
-    findings = [*findings_of(benchmark), *_toothless(walkers)]
+    findings = [*findings_of(benchmark), *_toothless(walkers), *more]
     place = {scenario.id: number for number, scenario in enumerate(benchmark.scenarios)}
     findings.sort(key=lambda one: (one.level, place.get(one.scene, -1)))
     checks = sum(len(q.measurements) for s in benchmark.scenarios for q in s.questions)

@@ -54,6 +54,7 @@ _STOPS = {
 _DOORS = frozenset({"yes", "main", "shop", "staircase", "entrance"})
 _MONUMENTS = frozenset({"monument", "memorial"})
 _PLACES = ("amenity", "shop", "tourism")
+_NO_STREET = frozenset({"proposed", "construction", "raceway"})  # their names are no addresses
 _SHORTEST_NAME = 3
 # Too small or too dull to be asked the way to.
 _DULL = frozenset(
@@ -218,7 +219,7 @@ def _keep_line(ground: Ground, tags: dict[str, str], name: str | None, wkb: byte
     if "highway" in tags:
         if tags.get("tunnel") == "building_passage" or tags.get("covered") == "yes":
             ground.passages.append(Thing(name, wkb))
-        if name and tags["highway"] not in {"proposed", "construction"}:
+        if name and tags["highway"] not in _NO_STREET:
             ground.streets.append(Thing(name, wkb))
 
 

@@ -1,12 +1,13 @@
-"""Questions without a model: each way a crowd moves has its own, with ranges from TrajFacts.
+"""Questions without a model: each way a crowd moves has its own, with ranges that have a source.
 
     bank = read_patterns(PROMPTS / "stride")
     bank.pattern_of("A school class follows its teacher across the square.")   ->  "pack"
     bank.specification("pack")
     ->  Specification(questions=[Asked(axis="V", question="Does the group walk at an easy pace?",
-                                       measurements=[Bound("mean_speed", 0.85, 1.38, ...)]), ...])
+                                       measurements=[Bound("mean_speed", 0.8, 1.5, ...)]), ...])
 
-The bank knows the text and the way of moving it tells. It never sees a trajectory.
+Ranges are hulls of TrajFacts bands, or rest on a publication or on arithmetic that stands beside
+them. The bank knows the text and the way of moving it tells. It never sees a trajectory.
 """
 
 from collections.abc import Sequence
@@ -28,26 +29,34 @@ from pipeline.stride.trajfacts import Range, TrajFacts, read_trajfacts
 FOLDER = PROMPTS / "stride"
 LEAST_QUESTIONS = 5
 # Raise it when the code below makes other questions of the same bank.
-_VERSION = 1
+_VERSION = 2
 
 
-class _Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One measurement: bands of TrajFacts, perhaps open to one side, or a range and its source."""
+
     function: Text
     why: Text
-    band: Text | None = None
+    bands: list[Text] = []
+    open: Literal["up", "down"] | None = None
     range: Range | None = None
+    source: Text | None = None
 
     def __post_init__(self) -> None:
         if self.function not in MEASURES:
             raise ValueError(f"function: expected a measure, found {self.function!r}")
-        if (self.band is None) == (self.range is None):
-            raise ValueError("band: expected either a band or a range")
+        if bool(self.bands) == (self.range is not None):
+            raise ValueError("bands: expected either bands or a range")
+        if (self.range is None) != (self.source is None):
+            raise ValueError("source: expected where a range comes from, and none beside bands")
+        if self.open is not None and not self.bands:
+            raise ValueError("open: expected bands beside it")
 
 
 class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     axis: Literal["V", "R", "D", "S", "T"]
     ask: Text
-    checks: Annotated[list[_Check], Meta(min_length=1, max_length=3)]
+    checks: Annotated[list[Check], Meta(min_length=1, max_length=3)]
 
 
 class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,22 +122,28 @@ class PatternBank:
             )
         pattern = self.patterns[name]
         return Specification(
-            f"The text tells that {pattern.title}; ranges are those of TrajFacts where a situation"
-            " fits, and stated by the story's own words elsewhere.",
+            f"The text tells that {pattern.title}. Each reason names where its range comes from:"
+            " bands of TrajFacts, a publication, or arithmetic.",
             [
                 Asked(one.axis, one.ask, [self._bound(check) for check in one.checks])
                 for one in pattern.questions
             ],
         )
 
-    def _bound(self, check: _Check) -> Bound:
-        if check.band is not None:
-            low, high = self.facts.band(check.function, check.band)
-            why = f"TrajFacts, {check.band}: {check.why}"
-        else:
-            low, high = check.range or (0.0, 0.0)
-            why = check.why
-        return Bound(check.function, low, high, self.facts.tolerance[check.function], why)
+    def _bound(self, check: Check) -> Bound:
+        bands = [self.facts.band(check.function, name) for name in check.bands]
+        source = f"TrajFacts, {' to '.join(check.bands)}"
+        if check.range is not None:
+            bands, source = [check.range], str(check.source)
+        low, high = min(low for low, _ in bands), max(high for _, high in bands)
+        beyond = {"up": " and above", "down": " and below", None: ""}[check.open]
+        return Bound(
+            check.function,
+            None if check.open == "down" else low,
+            None if check.open == "up" else high,
+            self.facts.tolerance[check.function],
+            f"{check.why} ({source}{beyond})",
+        )
 
 
 def read_patterns(folder: Path) -> PatternBank:

@@ -4,13 +4,18 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline import __main__ as command_line
 from pipeline.schemas import check_record
-from pipeline.stride.benchmark import benchmark_of, read_benchmark
+from pipeline.stride.benchmark import benchmark_of, read_benchmark, write_benchmark
+from pipeline.stride.importers.states import write_states
 from pipeline.stride.lint import lint, released
 from pipeline.stride.lint_rules import OPPOSED, findings_of, tag_of, times_first
+from pipeline.stride.lint_states import crowd_findings
+from pipeline.stride.sources import MemorySource
+from pipeline.stride.trajectories import Trajectory, trajectory
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "stride" / "benchmark_sample.json"
 SAMPLES = [SHARED] if SHARED.exists() else []
@@ -248,3 +253,42 @@ def test_the_command_tells_counts_and_the_first_findings(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "1 scenarios, 1 questions, 1 checks: 0 errors, 1 warnings" in told
     assert "warn: 0000 Q1: tagged D, measures V (tag_against_axis)" in told
+
+
+# ---- arrays beside it -------------------------------------------------------------------------
+
+
+def crowd(people: int) -> Trajectory:
+    """Return somebody who is never there and so many who are, for 3 frames."""
+    present = np.ones((3, people + 1), np.bool_)
+    present[:, 0] = False
+    places, still = np.full((3, people + 1, 2), 5.0), np.zeros((3, people + 1, 2))
+    radius = np.full((3, people + 1), 0.2)
+    return trajectory(places, present, dt_s=0.4, velocity=still, goal=places, radius=radius)
+
+
+@pytest.mark.parametrize(
+    ("people", "expected"),
+    [(40, []), (39, [("agents_mismatch", "40 people in the benchmark, 39 in the array")])],
+)
+def test_people_of_an_array_are_counted_and_compared(people, expected):
+    found = crowd_findings(bench(question(SPEED)), MemorySource({"0000": crowd(people)}))
+    assert [(one.code, one.detail) for one in found] == expected
+
+
+def test_a_scenario_without_an_array_or_a_number_is_passed_over():
+    walks = MemorySource({"0001": crowd(3)})
+    assert list(crowd_findings(bench(question(SPEED)), walks)) == []
+    unknown = bench(question(SPEED), agents=None)
+    assert list(crowd_findings(unknown, MemorySource({"0000": crowd(3)}))) == []
+
+
+def test_the_command_looks_at_arrays_and_says_which_cannot_be_read(tmp_path, capsys):
+    write_benchmark(bench(question(SPEED, text="V: Do they walk?")), tmp_path / "bench.json")
+    write_states(crowd(7), tmp_path / "walks" / "0000" / "sim.npz")
+    command = ["stride", "lint", str(tmp_path / "bench.json"), "--states", str(tmp_path / "walks")]
+    assert command_line.main(command) == 0
+    assert "40 people in the benchmark, 7 in the array" in capsys.readouterr().out
+    (tmp_path / "walks" / "0000" / "sim.npz").write_bytes(b"no array")
+    assert command_line.main(command) == 0
+    assert "(unreadable_states)" in capsys.readouterr().out
