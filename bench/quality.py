@@ -23,11 +23,12 @@ from pipeline.keys import Text
 from pipeline.params import Parameters
 from pipeline.quality.check_texts import TRIPS_AT_A_TIME, CheckSettings, city_names
 from pipeline.quality.diversity import Survey
+from pipeline.quality.examiner import RULES
 from pipeline.quality.folding import fold
 from pipeline.quality.inspection import FIELDS, Inspected, Inspector
 from pipeline.quality.mentions import NameFinder
 from pipeline.quality.tables import word_tables
-from pipeline.quality.verification import RULES, open_claims, rules_verdict, settled
+from pipeline.quality.verification import open_claims, rules_verdict, settled
 from pipeline.records import AnnotatedTrip
 
 ROOT = Path(__file__).resolve().parent.parent

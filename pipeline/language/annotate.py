@@ -20,13 +20,13 @@ from msgspec import Meta
 from pipeline.errors import ContractError
 from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.language.annotation_report import AskingTally, TextTally
-from pipeline.language.asked import ask_all, provenance_of, rejection_rows, run_figures
+from pipeline.language.asked import Asking, ask_all, provenance_of, rejection_rows, run_figures
 from pipeline.language.asking import results
 from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, model_id
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.prompts import PROMPTS, nfc
-from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.language.requests import Answer, Request, Sampling, new_request
 from pipeline.language.shots import Written
 from pipeline.records import PlannedTrip, Texts
 from pipeline.schemas import arrow_schema
@@ -73,22 +73,14 @@ class AnnotationRequests:
     def request(self, trip: PlannedTrip) -> tuple[Request, list[str]]:
         """Return the request for a trip's texts, and the ids of the shots in its prompt."""
         messages, shots = self.prompt.messages(trip)
-        key = request_key(
-            task=TASK,
-            messages=messages,
-            schema=self.prompt.schema,
-            model=self.model,
-            sampling=self._sampling,
-        )
-        request = Request(
-            item_id=trip.trip_id,
+        request = new_request(
+            trip.trip_id,
             task=TASK,
             messages=messages,
             schema=self.prompt.schema,
             model=self.model,
             sampling=self._sampling,
             facts=trip,
-            key=key,
         )
         return request, shots
 
@@ -99,8 +91,13 @@ def trips_in(frame: pl.DataFrame) -> Iterator[PlannedTrip]:
         yield from msgspec.convert(part.to_dicts(), list[PlannedTrip])
 
 
-def requests_for(io: StageIO, asker: AnnotationRequests) -> Iterator[Request]:
-    """Yield the request of every planned trip of a city."""
+def asking(io: StageIO, *, prompts: Path, annotate: AnnotateSettings) -> Iterator[Asking]:
+    """Yield what the stage asks: the writer, about every planned trip."""
+    asker = AnnotationRequests(prompts, annotate)
+    yield Asking(TASK, asker.model, annotate, lambda: _requests(io, asker))
+
+
+def _requests(io: StageIO, asker: AnnotationRequests) -> Iterator[Request]:
     for frame in io.shards("planned"):
         for trip in trips_in(frame):
             yield asker.request(trip)[0]
@@ -125,13 +122,9 @@ def texts_of(answer: Answer) -> Texts:
 def run(io: StageIO, *, annotate: AnnotateSettings, city: str) -> None:
     """Annotate every planned trip of a city."""
     asker = AnnotationRequests(PROMPTS, annotate)
-
-    def requests() -> Iterator[Request]:
-        return requests_for(io, asker)
-
     with Ledger(io.ledger_folder) as ledger:
         summary = ask_all(
-            requests,
+            lambda: _requests(io, asker),
             total=io.rows("planned"),
             ledger=ledger,
             settings=annotate,

@@ -50,6 +50,22 @@ class AskSettings(Protocol):
         """Return the largest share of requests without an answer that is borne."""
 
 
+class Asking(NamedTuple):
+    """What a stage asks one model. Each stage that asks has a function `asking` that yields these.
+
+    Attributes:
+        task: Task of the requests.
+        model: Who is asked; where it is no model but the rules, there are no requests.
+        settings: How; null for the rules.
+        requests: Gives every request anew, in the same order; nothing is read before.
+    """
+
+    task: str
+    model: ModelId
+    settings: AskSettings | None
+    requests: Callable[[], Iterator[Request]]
+
+
 class Standing(NamedTuple):
     """Where requests stand before a run.
 

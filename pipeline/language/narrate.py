@@ -16,13 +16,13 @@ import polars as pl
 from msgspec import Meta
 
 from pipeline.language.annotation_report import AskingTally
-from pipeline.language.asked import ask_all, provenance_of, rejection_rows, run_figures
+from pipeline.language.asked import Asking, ask_all, provenance_of, rejection_rows, run_figures
 from pipeline.language.asking import results
 from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, model_id
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.prompts import PROMPTS, Prompt, files_hash, json_text, nfc
-from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.language.requests import Answer, Request, Sampling, new_request
 from pipeline.language.vocabulary import read_vocabulary
 from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
@@ -85,23 +85,14 @@ class NarrationRequests:
         """Return the request for a row of `cell`."""
         shown = shown_cell(cell, places=self._places)
         asked = self._prompt.user(cell["cell"], {"record_json": json_text(shown)})
-        messages = (self._prompt.system, asked)
-        key = request_key(
+        return new_request(
+            cell["cell"],
             task=TASK,
-            messages=messages,
-            schema=self._prompt.schema,
-            model=self.model,
-            sampling=self._sampling,
-        )
-        return Request(
-            item_id=cell["cell"],
-            task=TASK,
-            messages=messages,
+            messages=(self._prompt.system, asked),
             schema=self._prompt.schema,
             model=self.model,
             sampling=self._sampling,
             facts=shown,
-            key=key,
         )
 
 
@@ -137,8 +128,17 @@ def wanted_cells(io: StageIO, which: NarrateCells) -> pl.DataFrame:
     return cells.filter(pl.col("cell").is_in(pl.concat(visited)["phases"].unique().implode()))
 
 
-def requests_for(cells: pl.DataFrame, asker: NarrationRequests) -> Iterator[Request]:
-    """Yield the request of every cell."""
+def asking(
+    io: StageIO, *, prompts: Path, narrate: NarrateSettings, narrate_cells: NarrateCells
+) -> Iterator[Asking]:
+    """Yield what the stage asks: the writer, about every wanted cell."""
+    asker = NarrationRequests(prompts, narrate)
+    yield Asking(
+        TASK, asker.model, narrate, lambda: _requests(wanted_cells(io, narrate_cells), asker)
+    )
+
+
+def _requests(cells: pl.DataFrame, asker: NarrationRequests) -> Iterator[Request]:
     return (asker.request(cell) for cell in cells.iter_rows(named=True))
 
 
@@ -146,22 +146,18 @@ def run(io: StageIO, *, narrate: NarrateSettings, narrate_cells: NarrateCells, c
     """Narrate the wanted cells of a city."""
     asker = NarrationRequests(PROMPTS, narrate)
     cells = wanted_cells(io, narrate_cells)
-
-    def requests() -> Iterator[Request]:
-        return requests_for(cells, asker)
-
     asked, told, failed = AskingTally(), list[dict[str, Any]](), list[tuple[str, list[Answer]]]()
     every: dict[tuple[str, int], Answer] = {}  # cells alike share one request
     with Ledger(io.ledger_folder) as ledger:
         summary = ask_all(
-            requests,
+            lambda: _requests(cells, asker),
             total=cells.height,
             ledger=ledger,
             settings=narrate,
             desc=f"{TASK} {city}",
             replay=io.replay,
         )
-        for request, attempts in results(requests(), ledger):
+        for request, attempts in results(_requests(cells, asker), ledger):
             answer = first_ok(attempts)
             asked.add(attempts, answer, shared=(request.key, 1) in every)
             every |= {(one.key, one.attempt): one for one in attempts}

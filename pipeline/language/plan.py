@@ -1,75 +1,60 @@
 """Say what a run would ask before it asks: requests, tokens, time, and what changes in prompts.
 
     plan(root, ["monaco"], against="HEAD", diffs=2)
-    ->  TaskPlan(city="monaco", task="annotate", requests=722, reused=700, new=22, exhausted=0,
-                 prompt_tokens=88310, output_tokens=6900, seconds=14.0,
-                 change=Change("HEAD", prompts_differ=22, requests_differ=22, diffs=[...])), ...
+    ->  TaskPlan(stage="annotate", city="monaco", task="annotate", requests=722, reused=700,
+                 new=22, exhausted=0, prompt_tokens=88310, output_tokens=6900, seconds=14.0,
+                 change=Change("HEAD", compared=722, prompts_differ=22, ...)), ...
 
-No model is started and nothing is written. Both sides of the comparison are rendered by this
-version's code from today's trips; only prompt files and params.yaml are those of the revision.
+Every stage of the table that asks is planned, by the function `asking` beside its own, which makes
+the requests as a run does. No model is started and nothing is written. Requests are those of
+today's tables: what a stage would make of texts that are not written yet nobody can tell. Both
+sides of the comparison are rendered by this version's code; prompts and parameters are the
+revision's.
 """
 
+import importlib
+import inspect
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
-import polars as pl
 
 from pipeline.errors import PipelineError, SourceError
-from pipeline.language import annotate as annotation
-from pipeline.language import narrate as narration
-from pipeline.language.asked import AskSettings, sorted_out, standing
-from pipeline.language.engines.settings import model_id
+from pipeline.language.asked import Asking, sorted_out, standing
 from pipeline.language.ledger import Ledger
-from pipeline.language.requests import Message, ModelId, Request
-from pipeline.language.revision import changed_lines, files_at
+from pipeline.language.prompt_change import Change, change_words, compared
+from pipeline.language.requests import NO_MODEL, ModelId
+from pipeline.language.revision import files_at
 from pipeline.language.tokens import TokenCount
 from pipeline.params import Parameters
 from pipeline.progress import progress_bar
-from pipeline.runner import ledger_folder, stage_named
+from pipeline.runner import ledger_folder, stage_arguments
+from pipeline.stages import STAGES, Stage
 from pipeline.store import StageIO
 
-TASKS = (annotation.TASK, narration.TASK)
 HEAD = "HEAD"
-_DIFF_LINES = 30
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What a revision's prompts and parameters would make of the same items.
-
-    Attributes:
-        revision: The revision compared with.
-        why_not: Why there is nothing to compare with; "" where there is.
-        prompts_differ: Items whose prompt is another text; null where nothing is compared.
-        requests_differ: Items whose request has another key: prompt, schema, model or sampling.
-        diffs: Differences of a few, as `diff -u` shows them; the system message's comes first.
-    """
-
-    revision: str = ""
-    why_not: str = ""
-    prompts_differ: int | None = None
-    requests_differ: int | None = None
-    diffs: list[str] = []
 
 
 class TaskPlan(msgspec.Struct, frozen=True):
-    """What a run of one task for one city would do.
+    """What a run of one stage would ask of one model.
 
     Attributes:
-        city: Key of the city.
-        task: `annotate` or `narrate`.
-        model: Who would be asked.
+        stage: The stage.
+        city: Key of the city; null for a stage of the whole project.
+        task: What is asked for, as the ledger names it; null where the stage names nobody to ask.
+        model: Who would be asked, likewise. Where it is `template` or `rules`, which are no model,
+            what follows is null unless a comparison was asked for.
         missing: What is not there yet, and the command that makes it; "" when all is there. All
             that follows is null then.
         requests: Requests in all.
         reused: Have an answer in the ledger.
         new: Would be sent, for the first time or again.
         exhausted: Have no answer and are not asked again: no attempt is left, or it is no use.
-        prompt_tokens: Tokens the new ones would read, once each; null for the template engine.
+        prompt_tokens: Tokens the new ones would read, once each.
         prompt_tokens_from: How they were counted.
         output_tokens: Tokens they would write, at the mean of this model's answers so far; null
             where none is known.
@@ -77,10 +62,11 @@ class TaskPlan(msgspec.Struct, frozen=True):
         change: The comparison with a revision; null where there is no git repository.
     """
 
-    city: str
-    task: str
-    model: ModelId
-    missing: str
+    stage: str
+    city: str | None
+    task: str | None = None
+    model: ModelId | None = None
+    missing: str = ""
     requests: int | None = None
     reused: int | None = None
     new: int | None = None
@@ -92,63 +78,69 @@ class TaskPlan(msgspec.Struct, frozen=True):
     change: Change | None = None
 
 
-class _Asking(NamedTuple):
-    """One task of one city: who is asked, and all the requests, anew with each call."""
+class _Version:
+    """The files that decide requests: prompts, params.yaml and configs, of now or of a revision."""
 
-    settings: AskSettings
-    requests: Callable[[], Iterator[Request]]
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.parameters = folder, Parameters(folder)
+
+    def lacks(self, stage: Stage, city: str | None) -> str:
+        """Return a file of a stage that is not there, as an older revision may have none."""
+        files = [file for file in stage.files if file.startswith("prompts/")]
+        files += [f"configs/{city}.yaml"] if stage.config else []
+        return next((file for file in files if not (self.folder / file).exists()), "")
+
+    def askings(self, stage: Stage, io: StageIO, city: str | None) -> list[Asking]:
+        """Return what a stage asks with these files."""
+        asking = asking_function(stage)
+        given = stage_arguments(stage, city, self.parameters)
+        given |= {"prompts": self.folder / "prompts"}
+        names = list(inspect.signature(asking).parameters)[1:]
+        return list(asking(io, **{name: given[name] for name in names}))
 
 
-class _Version(NamedTuple):
-    """What decides requests: the folder of prompts, and the parameters."""
+class _Run(NamedTuple):
+    """A run that is planned: a stage, the city or none, and the doors it would have."""
 
-    prompts: Path
-    parameters: Parameters
-
-
-class _City(NamedTuple):
-    """A city as a task reads it: the artifacts, and which of its cells are told."""
-
-    key: str
+    stage: Stage
+    city: str | None
     io: StageIO
-    narrate_cells: narration.NarrateCells
 
-    def asking(self, task: str, version: _Version) -> _Asking:
-        """Return how a task asks with the prompts and sections of a version."""
-        if task == annotation.TASK:
-            annotate = version.parameters.section(task, annotation.AnnotateSettings)
-            trips = annotation.AnnotationRequests(version.prompts, annotate)
-            return _Asking(annotate, lambda: annotation.requests_for(self.io, trips))
-        narrate = version.parameters.section(task, narration.NarrateSettings)
-        cells = narration.NarrationRequests(version.prompts, narrate)
-        return _Asking(narrate, lambda: narration.requests_for(self.cells(), cells))
+    @property
+    def name(self) -> str:
+        """Return what it is called in a line: `judge monaco`."""
+        return f"{self.stage.name} {self.city}" if self.city else self.stage.name
 
-    def cells(self) -> pl.DataFrame:
-        """Return the cells that are told."""
-        return narration.wanted_cells(self.io, self.narrate_cells)
-
-    def missing(self, task: str) -> str:
-        """Return what a task reads and is not there yet, and how to make it."""
-        reads = {"planned": "plan_intents"}
-        if task == narration.TASK:
-            reads = {"cells": "cells", "phased": "compress"}
-            if self.narrate_cells != "visited":
-                del reads["phased"]
-        lacking = [name for name in reads if not self.io.has(name)]
+    def missing(self) -> str:
+        """Return what the stage reads and is not there yet, and how to make it."""
+        lacking = [name for name in self.stage.reads if not self.io.has(name)]
         if not lacking:
             return ""
-        makes = " ".join(f"{reads[name]}@{self.key}" for name in lacking)
+        makers = [stage for stage in STAGES if set(stage.writes) & set(lacking)]
+        makes = " ".join(
+            f"{one.name}@{self.city}" if one.scope == "city" else one.name for one in makers
+        )
         return f"{', '.join(lacking)} not there yet; run `dvc repro {makes}`"
+
+
+def asking_function(stage: Stage) -> Callable[..., Iterator[Asking]]:
+    """Return the function beside a stage's own that yields what it asks.
+
+    It is given the stage's doors, the folder `prompts`, and those of the stage's sections it names.
+    """
+    module = importlib.import_module(stage.function.partition(":")[0])
+    return cast("Callable[..., Iterator[Asking]]", module.asking)
 
 
 def plan(
     root: Path, cities: Sequence[str], *, against: str | None, diffs: int
 ) -> Iterator[TaskPlan]:
-    """Plan every task of the cities.
+    """Plan every stage that asks.
 
     Args:
         root: Root of the project.
-        cities: Keys of cities; none means all of params.yaml.
+        cities: Keys of cities, whose own stages are planned; none means all of params.yaml, and
+            the stages of the whole project as well.
         against: Git revision to compare prompts with; None = HEAD, where there is a repository.
         diffs: Most differing prompts of a task to show.
 
@@ -157,22 +149,34 @@ def plan(
         PromptError: A template of the working tree is broken.
         SourceError: There is no such revision.
     """
-    now = _Version(root / "prompts", Parameters(root))
+    now = _Version(root)
     for key in cities:
         now.parameters.city(key)
     with ExitStack() as stack:
         before = _before(root, against, stack)
         ledger = stack.enter_context(Ledger(_folder(root, now.parameters, stack)))
-        for key in cities or list(now.parameters.cities):
-            which = now.parameters.config(key, "narrate_cells", narration.NarrateCells)
-            for task in TASKS:
-                city = _City(key, StageIO(stage_named(task), city=key, root=root), which)
-                planned = _plan_task(city, task, now, ledger)
-                if before is not None and not planned.missing:
-                    change = _change(city, task, now, before, _Differences(diffs))
+        for run in _runs(root, cities, now.parameters):
+            askings = now.askings(run.stage, run.io, run.city)
+            if not askings:
+                yield TaskPlan(run.stage.name, run.city)
+            for asking in askings:
+                planned = _planned(run, asking, ledger, compare=against is not None)
+                if before is not None and planned.requests is not None:
+                    change = _change(run, asking, before, most=diffs)
                     change = msgspec.structs.replace(change, revision=against or HEAD)
                     planned = msgspec.structs.replace(planned, change=change)
                 yield planned
+
+
+def _runs(root: Path, cities: Sequence[str], parameters: Parameters) -> Iterator[_Run]:
+    asking = [stage for stage in STAGES if stage.asks]
+    for key in cities or parameters.cities:
+        for stage in asking:
+            if stage.scope == "city":
+                yield _Run(stage, key, StageIO(stage, city=key, root=root))
+    for stage in asking:
+        if stage.scope == "project" and not cities:
+            yield _Run(stage, None, StageIO(stage, city=None, root=root))
 
 
 def _before(root: Path, against: str | None, stack: ExitStack) -> _Version | None:
@@ -183,7 +187,7 @@ def _before(root: Path, against: str | None, stack: ExitStack) -> _Version | Non
         if against is None:
             return None
         raise
-    return _Version(folder / "prompts", Parameters(folder))
+    return _Version(folder)
 
 
 def _folder(root: Path, parameters: Parameters, stack: ExitStack) -> Path:
@@ -194,23 +198,25 @@ def _folder(root: Path, parameters: Parameters, stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-")))
 
 
-def _plan_task(city: _City, task: str, now: _Version, ledger: Ledger) -> TaskPlan:
-    settings, requests = city.asking(task, now)
-    model = model_id(settings.engine)
-    missing = city.missing(task)
+def _planned(run: _Run, asking: Asking, ledger: Ledger, *, compare: bool) -> TaskPlan:
+    """Return where the requests to one model stand.
+
+    What is no model is not looked at, unless its requests shall be compared.
+    """
+    task, model, settings = asking.task, asking.model, asking.settings
+    bare = TaskPlan(run.stage.name, run.city, task, model)
+    if settings is None or (model.engine in NO_MODEL and not compare):
+        return bare
+    missing = run.missing()
     if missing:
-        return TaskPlan(city=city.key, task=task, model=model, missing=missing)
+        return msgspec.structs.replace(bare, missing=missing)
     tokens = TokenCount(settings.engine)
-    total = city.io.rows("planned") if task == annotation.TASK else None
-    shown = progress_bar(requests(), total=total, unit="request", desc=f"plan {task} {city.key}")
+    shown = progress_bar(asking.requests(), total=None, unit="request", desc=f"plan {run.name}")
     stands = standing(tokens.counting(sorted_out(shown, ledger, attempts=settings.attempts)))
     mean, speed = ledger.mean_output_tokens(task, model), ledger.throughput(task, model)
     output = None if mean is None else round(mean * stands.due)
-    return TaskPlan(
-        city=city.key,
-        task=task,
-        model=model,
-        missing="",
+    return msgspec.structs.replace(
+        bare,
         requests=stands.total,
         reused=stands.reused,
         new=stands.due,
@@ -222,85 +228,61 @@ def _plan_task(city: _City, task: str, now: _Version, ledger: Ledger) -> TaskPla
     )
 
 
-def _change(
-    city: _City, task: str, now: _Version, before: _Version, differences: "_Differences"
-) -> Change:
-    """Compare the requests of the working tree with those of a revision's files."""
-    if not (before.prompts / task).is_dir():
-        return Change(why_not=f"it has no prompts/{task}")
-    new = city.asking(task, now)
-    prompts = requests = 0
+# ---- against a revision --------------------------------------------------------------------------
+
+
+def _change(run: _Run, asking: Asking, before: _Version, *, most: int) -> Change:
+    """Compare the requests of the working tree with those of a revision's files.
+
+    A judge is compared with the revision's judge of the same model; where there is none, prompts
+    are those of its first one.
+    """
+    lacks = before.lacks(run.stage, run.city)
+    if lacks:
+        return Change(why_not=f"it has no {lacks}")
     try:
-        old = city.asking(task, before)
-        for one, other in zip(new.requests(), old.requests(), strict=True):
-            requests += one.key != other.key
-            if one.messages != other.messages:
-                prompts += 1
-                differences.add(one.item_id, other.messages, one.messages)
+        old = [one for one in before.askings(run.stage, run.io, run.city) if one.settings]
+        old.sort(key=lambda one: one.model.model != asking.model.model)
+        if not old:
+            return Change(why_not="it asks nobody")
+        return compared(asking.requests, old[0].requests, most=most)
     except PipelineError as fault:  # of the revision: the working tree's side was rendered before
-        return Change(why_not=str(fault))
-    return Change(prompts_differ=prompts, requests_differ=requests, diffs=differences.texts)
+        return Change(why_not=str(fault).replace(f"{before.folder}/", ""))
 
 
-class _Differences:
-    """The differences of the first few prompts; the system message, shared by all, once."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._items = 0
-        self._system: Message | None = None
-        self.texts: list[str] = []
-
-    def add(self, item_id: str, old: Sequence[Message], new: Sequence[Message]) -> None:
-        """Show a difference, if there is room for it."""
-        if self._system is None and old[0] != new[0] and self._most:
-            self._system = new[0]
-            self._show("system message, the same for all", old[0].content, new[0].content)
-        if self._items < self._most and old[1:] != new[1:]:
-            self._items += 1
-            self._show(item_id, _turns(old[1:]), _turns(new[1:]))
-
-    def _show(self, title: str, old: str, new: str) -> None:
-        self.texts.append(f"{title}\n{changed_lines(old, new, most=_DIFF_LINES)}")
-
-
-def _turns(messages: Sequence[Message]) -> str:
-    return "\n".join(f"[{message.role}]\n{message.content}" for message in messages)
+# ---- in words ------------------------------------------------------------------------------------
 
 
 def plan_words(planned: TaskPlan) -> Iterator[str]:
-    """Yield a plan as lines for a person."""
+    """Yield a plan as lines for a person; one line where no model is asked."""
     model = planned.model
-    yield f"{planned.task} {planned.city} · {model.engine} {model.model} {model.revision}"
+    name = f"{planned.stage} {planned.city}" if planned.city else planned.stage
+    if model is None:
+        yield f"{name} · nobody is named: no model is asked"
+        return
+    if model.engine in NO_MODEL:
+        yield f"{name} · {model.engine}: no model is asked"
+    else:
+        yield f"{name} · {model.engine} {model.model} {model.revision}"
+        yield from (f"  {line}" for line in _cost_words(planned))
+    if planned.change is not None:
+        yield from (f"  {line}" for line in change_words(planned.change))
+
+
+def _cost_words(planned: TaskPlan) -> Iterator[str]:
     if planned.missing:
-        yield f"  {planned.missing}"
+        yield planned.missing
         return
     yield (
-        f"  {planned.requests:,} requests: {planned.reused:,} reused, {planned.new:,} new,"
+        f"{planned.requests:,} requests: {planned.reused:,} reused, {planned.new:,} new,"
         f" {planned.exhausted:,} exhausted"
     )
-    if planned.new and planned.prompt_tokens is not None:
+    if planned.new:
         output, seconds = planned.output_tokens, planned.seconds
         written = "an unknown number" if output is None else f"about {output:,}"
         took = "an unknown time" if seconds is None else f"about {seconds:,.0f} s"
         read = f"{planned.prompt_tokens:,} tokens ({planned.prompt_tokens_from})"
-        yield f"  to read {read}, to write {written}, in {took}"
-    if planned.change is not None:
-        yield from (f"  {line}" for line in _change_words(planned.change, planned.requests or 0))
-
-
-def _change_words(change: Change, total: int) -> Iterator[str]:
-    if change.why_not:
-        yield f"against {change.revision}: not compared, {change.why_not}"
-        return
-    yield (
-        f"against {change.revision}: {change.prompts_differ:,} of {total:,} prompts differ,"
-        f" {change.requests_differ:,} requests have another key"
-    )
-    for text in change.diffs:
-        title, *lines = text.split("\n")
-        yield f"  {title}"
-        yield from (f"    {line}" for line in lines)
+        yield f"to read {read}, to write {written}, in {took}"
 
 
 def print_plans(plans: Iterable[TaskPlan], *, as_json: bool) -> None:

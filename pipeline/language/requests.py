@@ -32,6 +32,8 @@ Status = Literal[
     "failed",  # the server could not answer this request (its message is the reason)
     "prompt_too_long",  # the prompt alone is longer than the model reads; asking again is no use
 ]
+# Engines that are no model: what they say comes from stated rules and phrase banks.
+NO_MODEL = frozenset({"template", "rules"})
 # Statuses that another attempt cannot change.
 FINAL = frozenset({"ok", "prompt_too_long"})
 
@@ -61,12 +63,12 @@ class ModelId(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which model answers: part of the key and of every record.
 
     Attributes:
-        engine: `vllm`, `openai`, `template` or `recorded`; for the reader, not part of the key.
+        engine: What answers; for the reader, not part of the key. `rules` sends no requests.
         model: Hub id, or the name a folder or a server gives it.
         revision: Version of the model as params.yaml pins it.
     """
 
-    engine: Literal["vllm", "openai", "template", "recorded"]
+    engine: Literal["vllm", "openai", "template", "recorded", "rules"]
     model: str
     revision: str
 
@@ -155,6 +157,21 @@ class Engine(Protocol):
             ModelError: The model or server as a whole cannot answer.
         """
         ...
+
+
+def new_request(
+    item_id: str,
+    *,
+    task: str,
+    messages: tuple[Message, ...],
+    schema: dict[str, Any],
+    model: ModelId,
+    sampling: Sampling,
+    facts: Any = None,
+) -> Request:
+    """Return the first attempt of a request; see `Request` for the arguments."""
+    key = request_key(task=task, messages=messages, schema=schema, model=model, sampling=sampling)
+    return Request(item_id, task, messages, schema, model, sampling, facts, key)
 
 
 def request_key(

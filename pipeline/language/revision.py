@@ -15,13 +15,13 @@ from pathlib import Path
 from pipeline.errors import SourceError
 
 # What decides a prompt and stands in git.
-_PATHS = ("prompts", "params.yaml")
+_PATHS = ("prompts", "params.yaml", "configs")
 _LONGEST_LINE = 240
 
 
 @contextmanager
 def files_at(root: Path, revision: str) -> Iterator[Path]:
-    """Write the prompts and params.yaml of a revision to a folder that lives as long as the block.
+    """Write prompts, params.yaml and configs of a revision to a folder that lives in the block.
 
     What the revision has not is not in the folder.
 

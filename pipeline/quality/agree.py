@@ -16,11 +16,12 @@ import polars as pl
 
 from pipeline.keys import Seed
 from pipeline.quality.agreement_report import AgreementReport, AgreeSettings, Kind, Panel, Rater
+from pipeline.quality.examiner import RULES
 from pipeline.quality.ratings import item_hash, rated_trips, ratings_frame, read_ratings
 from pipeline.quality.rubric import CRITERIA, rubric
 from pipeline.quality.sampling import UNITS
 from pipeline.quality.select import scored
-from pipeline.quality.verdicts import RULES, trips_in
+from pipeline.quality.verdicts import trips_in
 from pipeline.store import StageIO
 
 _MODELS_ALONE = frozenset({("model", "model"), ("model", "rules")})

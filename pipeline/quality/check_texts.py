@@ -11,20 +11,23 @@ trips, once to write. Diversity counts only trips that no other stage refuses.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import polars as pl
 
 from pipeline.keys import Seed, Text
+from pipeline.language.asked import Asking
 from pipeline.language.outcome import responses_frame
+from pipeline.language.prompts import PROMPTS
 from pipeline.quality.check_report import CheckTally, refusal
 from pipeline.quality.diversity import DiversitySettings, Excess, Survey
+from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.gazetteer import Gazetteer, gazetteer_of
 from pipeline.quality.inspection import Inspected, Inspector, in_stage_order
 from pipeline.quality.rule_labels import LABELS, read_labels
 from pipeline.quality.rules import Policies
 from pipeline.quality.tables import word_tables
-from pipeline.quality.verification import VerifySettings
 from pipeline.quality.verifying import Pair, Verifier, verifier_for
 from pipeline.records import AnnotatedTrip
 from pipeline.schemas import arrow_schema
@@ -47,7 +50,7 @@ class CheckSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     rules: Policies
     diversity: DiversitySettings
-    verify: VerifySettings
+    verify: ExaminerSettings
 
 
 def city_names(
@@ -59,18 +62,9 @@ def city_names(
 
 def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str) -> None:
     """Check every annotated trip of a city."""
-    names = city_names(
-        name, roads=io.read("roads"), road_cells=io.read("road_cells"), cells=io.read("cells")
-    )
-    inspector = Inspector(names, check.rules)
-
-    def pairs() -> Iterator[Pair]:
-        for frame in io.shards("annotated"):
-            for part in frame.iter_slices(TRIPS_AT_A_TIME):
-                yield from inspected(part, inspector)
-
-    with verifier_for(check.verify, io, check.rules) as verifier:
-        verifier.ask(pairs, desc=f"verify {city}")
+    inspector = _inspector(io, name, check.rules)
+    with verifier_for(check.verify, io, check.rules, prompts=PROMPTS) as verifier:
+        verifier.ask(lambda: _pairs(io, inspector), desc=f"verify {city}")
         excess = _surveyed(io, inspector, verifier, Survey(check.diversity, seed=seed))
         verifier.figures()  # counted once more while writing
         tally = CheckTally(check.rules, read_labels(LABELS / f"{city}.jsonl"))
@@ -85,6 +79,26 @@ def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str)
     io.write_json("check_metrics", figures | {"styles": excess.figures})
     tally.rules_plot().write_csv(io.path("check_rules_plot"))
     tally.names_plot().write_csv(io.path("check_names_plot"))
+
+
+def asking(io: StageIO, *, prompts: Path, check: CheckSettings, name: Text) -> Iterator[Asking]:
+    """Yield what the stage asks: a verifier, about what no rule can settle."""
+    verifier = verifier_for(check.verify, io, check.rules, prompts=prompts)
+    yield verifier.asking(lambda: _pairs(io, _inspector(io, name, check.rules)))
+
+
+def _inspector(io: StageIO, name: Text, policies: Policies) -> Inspector:
+    names = city_names(
+        name, roads=io.read("roads"), road_cells=io.read("road_cells"), cells=io.read("cells")
+    )
+    return Inspector(names, policies)
+
+
+def _pairs(io: StageIO, inspector: Inspector) -> Iterator[Pair]:
+    """Yield every annotated trip with what the rules find in it."""
+    for frame in io.shards("annotated"):
+        for part in frame.iter_slices(TRIPS_AT_A_TIME):
+            yield from inspected(part, inspector)
 
 
 def inspected(part: pl.DataFrame, inspector: Inspector) -> list[Pair]:

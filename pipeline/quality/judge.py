@@ -10,13 +10,18 @@ No trip is refused here: what follows from the scores is the next stage's. Paper
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 from msgspec import Meta
 
 from pipeline.keys import Seed, Text
-from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for
+from pipeline.language.asked import Asking
+from pipeline.language.prompts import PROMPTS
+from pipeline.quality.examiner import ExaminerSettings
+from pipeline.quality.judging import JudgeId, JudgingTally, judge_for
 from pipeline.quality.kinship import Kinship, Writer, writers_of
 from pipeline.quality.rubric import SCORES
 from pipeline.store import StageIO
@@ -25,9 +30,9 @@ from pipeline.store import StageIO
 Families = dict[Annotated[str, Meta(pattern="^[a-z0-9._-]+$")], Text]
 
 
-def run(io: StageIO, *, seed: Seed, families: Families, judge: JudgeSettings, city: str) -> None:
+def run(io: StageIO, *, seed: Seed, families: Families, judge: ExaminerSettings, city: str) -> None:
     """Judge every checked trip of a city."""
-    primary = judge_for(judge, seed=seed)
+    primary = judge_for(judge, seed=seed, prompts=PROMPTS)
     kinship = kinship_of(primary.id, io, families)
     tell(kinship)
     tally = JudgingTally()
@@ -45,6 +50,11 @@ def run(io: StageIO, *, seed: Seed, families: Families, judge: JudgeSettings, ci
     figures = judge_figures(primary.id, kinship, tally)
     io.write_json("judge_metrics", {"city": city, **figures})
     scores_plot([figures]).write_csv(io.path("judge_scores_plot"))
+
+
+def asking(io: StageIO, *, prompts: Path, seed: Seed, judge: ExaminerSettings) -> Iterator[Asking]:
+    """Yield what the stage asks: the judge, about every checked trip."""
+    yield judge_for(judge, seed=seed, prompts=prompts).asking(lambda: io.shards("checked"))
 
 
 def kinship_of(judge: JudgeId, io: StageIO, families: Families) -> Kinship:

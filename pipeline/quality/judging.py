@@ -1,6 +1,6 @@
 """Have trips judged by one judge: the rules, or a model that is asked once a trip.
 
-    judge = judge_for(settings, seed=7)
+    judge = judge_for(settings, seed=7, prompts=PROMPTS)
     judge.id              ->  JudgeId("vllm", "Qwen/Qwen3.5-27B", "b5c939d", "3f3f...")
     for part in judge.verdicts(frames, total=651, desc="judge monaco", io=io, tally=tally):
         part.verdicts     ->  rows of `judged_trip`, one a trip, in the order of the frame
@@ -13,32 +13,22 @@ it is no low score. What the ledger holds is not asked again.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-import msgspec
 import polars as pl
-from msgspec import Meta
 
 from pipeline.language.annotation_report import AskingTally
-from pipeline.language.asked import ask_all
+from pipeline.language.asked import Asking, ask_all
 from pipeline.language.asking import results
-from pipeline.language.engines.settings import (
-    EngineSettings,
-    ExecutorSettings,
-    OpenAISettings,
-    RecordedSettings,
-    RulesSettings,
-    VllmSettings,
-    model_id,
-)
+from pipeline.language.engines.settings import AskedModel, EngineSettings, model_id
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
-from pipeline.language.prompts import PROMPTS
-from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.language.requests import Answer, Request, new_request
+from pipeline.quality.examiner import RULES, ExaminerSettings, model_of, nobody_asked
 from pipeline.quality.judge_prompt import TASK, JudgePrompt, shown_order, verdict_of
 from pipeline.quality.judge_rules import RulesJudge
 from pipeline.quality.rubric import CRITERIA, SCORES
-from pipeline.quality.verdicts import RULES, trips_in, verdicts_frame
+from pipeline.quality.verdicts import trips_in, verdicts_frame
 from pipeline.records import CheckedTrip, JudgedTrip, Rationales, Scores
 from pipeline.store import StageIO
 
@@ -47,27 +37,6 @@ _SILENT = Rationales("", "", "")
 
 # Gives the tables of checked trips anew, in the same order.
 Frames = Callable[[], Iterator[pl.DataFrame]]
-
-
-JudgeEngine = RulesSettings | VllmSettings | OpenAISettings | RecordedSettings
-
-
-class JudgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Section `judge` of params.yaml, and each judge of section `rejudge`.
-
-    Attributes:
-        engine: Which model judges, and how it is reached; or the rules.
-        executor: Who runs it.
-        sampling: How it samples.
-        attempts: Most attempts of one request; a later one samples with another seed.
-        most_failed_share: Largest share of trips without a verdict that is borne.
-    """
-
-    engine: JudgeEngine
-    executor: ExecutorSettings
-    sampling: Sampling
-    attempts: Annotated[int, Meta(ge=1, le=20)]
-    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
 
 
 class JudgeId(NamedTuple):
@@ -121,6 +90,10 @@ class Judge(Protocol):
     def id(self) -> JudgeId:
         """Return who it is; no model is loaded for it."""
 
+    def asking(self, frames: Frames) -> Asking:
+        """Return what is asked about the trips of some tables; nothing is read before."""
+        ...
+
     def verdicts(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
     ) -> Iterator[Judged]:
@@ -140,23 +113,20 @@ class Judge(Protocol):
         ...
 
 
-def judge_for(settings: JudgeSettings, *, seed: int) -> Judge:
+def judge_for(settings: ExaminerSettings, *, seed: int, prompts: Path) -> Judge:
     """Return the judge of these settings.
 
     Args:
         settings: Section `judge`, or a judge of section `rejudge`.
         seed: The data set's seed; the order of the texts in a prompt comes from it.
+        prompts: The folder prompts/ of a project; the rules read none.
 
     Raises:
         PromptError: A file of the prompt is missing or broken.
         ParameterError: The rubric, the vocabulary, the rules' table or a chat template is.
     """
-    if isinstance(settings.engine, RulesSettings):
-        return RulesPanel()
-    asked = _Asked(
-        settings.engine, settings.executor, settings.attempts, settings.most_failed_share
-    )
-    return ModelPanel(PROMPTS, asked, settings.sampling, seed)
+    asked = model_of(settings)
+    return RulesPanel() if asked is None else ModelPanel(prompts, asked, seed)
 
 
 class RulesPanel:
@@ -165,6 +135,11 @@ class RulesPanel:
     def __init__(self) -> None:
         self._rules = RulesJudge()
         self.id = JudgeId(RULES, RULES, self._rules.revision, None)
+
+    def asking(self, frames: Frames) -> Asking:
+        """Return that nobody is asked."""
+        del frames
+        return nobody_asked(TASK, self.id.revision)
 
     def verdicts(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
@@ -192,37 +167,32 @@ class RulesPanel:
         )
 
 
-class _Asked(NamedTuple):
-    """Which model is asked, as the driver wants to know it."""
-
-    engine: EngineSettings
-    executor: ExecutorSettings
-    attempts: int
-    most_failed_share: float
-
-
 class ModelPanel:
     """A model as a judge: makes the request for a trip, and a verdict of its answer."""
 
-    def __init__(self, prompts: Path, asked: _Asked, sampling: Sampling, seed: int) -> None:
+    def __init__(self, prompts: Path, asked: AskedModel[EngineSettings], seed: int) -> None:
         """Read the prompt files."""
         self._prompt, self._asked, self._seed = JudgePrompt(prompts), asked, seed
-        self._model, self._sampling = model_id(asked.engine), sampling
+        self._model = model_id(asked.engine)
         self.id = JudgeId(
             self._model.engine, self._model.model, self._model.revision, self._prompt.hash
         )
+
+    def asking(self, frames: Frames) -> Asking:
+        """Return what is asked: one request for each trip."""
+
+        def requests() -> Iterator[Request]:
+            return (self.request(trip) for frame in frames() for trip in trips_in(frame))
+
+        return Asking(TASK, self._model, self._asked, requests)
 
     def verdicts(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
     ) -> Iterator[Judged]:
         """Yield verdicts, as `Judge.verdicts` says, once all trips have been asked about."""
-
-        def requests() -> Iterator[Request]:
-            return (self.request(trip) for frame in frames() for trip in trips_in(frame))
-
         with Ledger(io.ledger_folder) as ledger:
-            ask_all(requests, total=total, ledger=ledger, settings=self._asked, desc=desc,
-                    replay=io.replay)  # fmt: skip
+            ask_all(self.asking(frames).requests, total=total, ledger=ledger, settings=self._asked,
+                    desc=desc, replay=io.replay)  # fmt: skip
             for frame in frames():
                 verdicts: list[JudgedTrip] = []
                 every: list[Answer] = []
@@ -235,12 +205,14 @@ class ModelPanel:
 
     def request(self, trip: CheckedTrip) -> Request:
         """Return the request for a verdict on a trip."""
-        messages = self._prompt.messages(trip, shown_order(self._seed, trip.trip_id))
-        schema, model, sampling = self._prompt.schema, self._model, self._sampling
-        key = request_key(
-            task=TASK, messages=messages, schema=schema, model=model, sampling=sampling
+        return new_request(
+            trip.trip_id,
+            task=TASK,
+            messages=self._prompt.messages(trip, shown_order(self._seed, trip.trip_id)),
+            schema=self._prompt.schema,
+            model=self._model,
+            sampling=self._asked.sampling,
         )
-        return Request(trip.trip_id, TASK, messages, schema, model, sampling, None, key)
 
     def _verdict(self, request: Request, attempts: Sequence[Answer]) -> JudgedTrip:
         answer, last = first_ok(attempts), attempts[-1]

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-# Engines that are no model: nothing in their name tells a family.
-NO_MODEL = frozenset({"template", "rules"})
+from pipeline.language.requests import NO_MODEL
 
 
 class Writer(NamedTuple):

@@ -18,8 +18,9 @@ from pipeline.errors import SourceError
 from pipeline.keys import Text
 from pipeline.params import Parameters
 from pipeline.quality.check_texts import CheckSettings, city_names
+from pipeline.quality.examiner import RULES
 from pipeline.quality.inspection import FIELDS, Inspected, Inspector
-from pipeline.quality.verification import RULES, open_claims, rules_verdict, settled
+from pipeline.quality.verification import open_claims, rules_verdict, settled
 from pipeline.records import Mention, PlannedTrip, Texts
 from pipeline.tables import read_table
 

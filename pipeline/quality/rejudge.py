@@ -7,7 +7,8 @@ What they say is measured by the stage `agree`; it moves no cut. Without other j
 there and empty. Paper: 3.3 (2,000 trips by two more models).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,9 +16,12 @@ import polars as pl
 
 from pipeline.errors import ParameterError
 from pipeline.keys import Seed
+from pipeline.language.asked import Asking
 from pipeline.language.outcome import responses_frame
+from pipeline.language.prompts import PROMPTS
+from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.judge import Families, judge_figures, kinship_of, tell
-from pipeline.quality.judging import JudgeId, JudgeSettings, JudgingTally, judge_for
+from pipeline.quality.judging import Judge, JudgeId, JudgingTally, judge_for
 from pipeline.quality.verdicts import verdicts_frame
 from pipeline.store import StageIO
 
@@ -29,7 +33,7 @@ class RejudgeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         judges: Who judges the sampled trips too; none is fine.
     """
 
-    judges: list[JudgeSettings]
+    judges: list[ExaminerSettings]
 
 
 def run(
@@ -37,17 +41,14 @@ def run(
     *,
     seed: Seed,
     families: Families,
-    judge: JudgeSettings,
+    judge: ExaminerSettings,
     rejudge: RejudgeSettings,
     city: str,
 ) -> None:
     """Have a city's sampled trips judged by every other judge."""
-    primary = judge_for(judge, seed=seed)
-    others = [judge_for(settings, seed=seed) for settings in rejudge.judges]
-    check_names([primary.id, *(one.id for one in others)])
-    trips = io.read("sampled").select("trip_id")
-    frames = [frame.join(trips, on="trip_id", how="semi", maintain_order="left")
-              for frame in io.shards("checked")]  # fmt: skip
+    others = _others(judge, rejudge, seed=seed, prompts=PROMPTS)
+    frames = list(_sampled_trips(io))
+    trips = sum(frame.height for frame in frames)
     verdicts, responses = [verdicts_frame([])], [responses_frame([])]
     figures: list[dict[str, Any]] = []
     for other in others:
@@ -55,7 +56,7 @@ def run(
         tell(kinship)
         parts = other.verdicts(
             lambda: iter(frames),
-            total=trips.height,
+            total=trips,
             desc=f"rejudge {city} {other.id.model}",
             io=io,
             tally=tally,
@@ -66,7 +67,31 @@ def run(
         figures.append(judge_figures(other.id, kinship, tally))
     io.write("rejudged", pl.concat(verdicts))
     io.write("rejudge_responses", pl.concat(responses))
-    io.write_json("rejudge_metrics", {"city": city, "trips": trips.height, "judges": figures})
+    io.write_json("rejudge_metrics", {"city": city, "trips": trips, "judges": figures})
+
+
+def asking(
+    io: StageIO, *, prompts: Path, seed: Seed, judge: ExaminerSettings, rejudge: RejudgeSettings
+) -> Iterator[Asking]:
+    """Yield what the stage asks: every other judge, about every sampled trip."""
+    for other in _others(judge, rejudge, seed=seed, prompts=prompts):
+        yield other.asking(lambda: _sampled_trips(io))
+
+
+def _others(
+    judge: ExaminerSettings, rejudge: RejudgeSettings, *, seed: int, prompts: Path
+) -> list[Judge]:
+    primary = judge_for(judge, seed=seed, prompts=prompts)
+    others = [judge_for(settings, seed=seed, prompts=prompts) for settings in rejudge.judges]
+    check_names([primary.id, *(one.id for one in others)])
+    return others
+
+
+def _sampled_trips(io: StageIO) -> Iterator[pl.DataFrame]:
+    """Yield the checked trips that were drawn, table by table."""
+    trips = io.read("sampled").select("trip_id")
+    for frame in io.shards("checked"):
+        yield frame.join(trips, on="trip_id", how="semi", maintain_order="left")
 
 
 def check_names(judges: Sequence[JudgeId]) -> None:

@@ -12,8 +12,6 @@ import polars as pl
 from pipeline.records import CheckedTrip, JudgedTrip
 from pipeline.schemas import arrow_schema
 
-# The judge that is no model; engine and model of its verdicts.
-RULES = "rules"
 # Trips in memory as records at a time; more are slower, as Python looks through all that live.
 _TRIPS_AT_A_TIME = 64
 

@@ -14,54 +14,25 @@ Paper: 3.3 (LLM-based hallucination verification).
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta
 
-from pipeline.errors import ContractError
-from pipeline.language.engines.settings import (
-    ExecutorSettings,
-    OpenAISettings,
-    RecordedSettings,
-    RulesSettings,
-    VllmSettings,
-    model_id,
-)
+from pipeline.language.engines.settings import AskedModel, EngineSettings, model_id
 from pipeline.language.outcome import first_ok
 from pipeline.language.prompts import Prompt, files_hash, json_text
-from pipeline.language.requests import Answer, Request, Sampling, request_key
+from pipeline.language.requests import Answer, Request, new_request
 from pipeline.language.shown import shown_trip
 from pipeline.quality.inspection import Inspected, in_stage_order
 from pipeline.quality.rules import STAGE_OF, Policies, Rule
 from pipeline.records import AnnotatedTrip, Claim, Finding, PlannedTrip
 
 TASK = "verify"
-RULES = "rules"
 # Raise it when `rules_verdict` changes what it says.
 RULES_REVISION = "1"
 # More statements of one trip are not asked about; they stay unverified.
 MOST_STATEMENTS = 60
 Verdict = Literal["supported", "contradicted", "unclear"]
-VerifyEngine = RulesSettings | VllmSettings | OpenAISettings | RecordedSettings
-
-
-class VerifySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Key `verify` of section `check` in params.yaml.
-
-    Attributes:
-        engine: Which model verifies, and how it is reached; or the rules.
-        executor: Who runs it.
-        sampling: How it samples.
-        attempts: Most attempts of one request; a later one samples with another seed.
-        most_failed_share: Largest share of requests without an answer that is borne.
-    """
-
-    engine: VerifyEngine
-    executor: ExecutorSettings
-    sampling: Sampling
-    attempts: Annotated[int, Meta(ge=1, le=20)]
-    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
 
 
 class _Statement(NamedTuple):
@@ -89,24 +60,19 @@ def open_claims(claims: Iterable[Claim]) -> list[Claim]:
 class VerifyRequests:
     """Makes the request for a trip; what all requests share is read once."""
 
-    def __init__(self, prompts: Path, settings: VerifySettings) -> None:
+    def __init__(self, prompts: Path, asked: AskedModel[EngineSettings]) -> None:
         """Read the prompt files.
 
         Args:
             prompts: The folder prompts/ of a project.
-            settings: Who is asked; not the rules.
+            asked: Who is asked.
 
         Raises:
             PromptError: A file is missing or broken.
-            ContractError: The rules are to be asked, who read no prompt.
         """
-        if isinstance(settings.engine, RulesSettings):
-            raise ContractError(
-                "verify: expected a model to ask, found the rules; ask them directly"
-            )
         self._prompt = Prompt(prompts / TASK, shared={})
         self.hash = files_hash(self._prompt.files)
-        self.model, self._sampling = model_id(settings.engine), settings.sampling
+        self.model, self._sampling = model_id(asked.engine), asked.sampling
 
     def request(self, trip: AnnotatedTrip, found: Inspected) -> Request:
         """Return the request about a trip's open claims; it must have some."""
@@ -120,11 +86,14 @@ class VerifyRequests:
         )
         values = {"record_json": json_text(shown), "statements": statements}
         messages = (self._prompt.system, self._prompt.user(trip.trip_id, values))
-        schema, sampling = self._prompt.schema, self._sampling
-        key = request_key(
-            task=TASK, messages=messages, schema=schema, model=self.model, sampling=sampling
+        return new_request(
+            trip.trip_id,
+            task=TASK,
+            messages=messages,
+            schema=self._prompt.schema,
+            model=self.model,
+            sampling=self._sampling,
         )
-        return Request(trip.trip_id, TASK, messages, schema, self.model, sampling, None, key)
 
 
 def verdicts_of(attempts: Sequence[Answer], count: int) -> list[Verdict] | None:

@@ -8,24 +8,24 @@ Nobody is asked about a trip that a rule refuses already. What the ledger holds 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 from pipeline.language.annotation_report import AskingTally
-from pipeline.language.asked import ask_all
+from pipeline.language.asked import Asking, ask_all
 from pipeline.language.asking import results
-from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, RulesSettings
+from pipeline.language.engines.settings import AskedModel, EngineSettings
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok
-from pipeline.language.prompts import PROMPTS
 from pipeline.language.requests import Answer, Request
+from pipeline.quality.examiner import RULES, ExaminerSettings, model_of, nobody_asked
 from pipeline.quality.inspection import Inspected
 from pipeline.quality.rules import Policies
 from pipeline.quality.verification import (
-    RULES,
     RULES_REVISION,
+    TASK,
     VerifyRequests,
-    VerifySettings,
     open_claims,
     rules_verdict,
     settled,
@@ -35,6 +35,8 @@ from pipeline.records import AnnotatedTrip
 from pipeline.store import StageIO
 
 Pair = tuple[AnnotatedTrip, Inspected]
+# Gives trips anew, in the same order.
+Pairs = Callable[[], Iterable[Pair]]
 Settled = tuple[list[Inspected], list[Answer]]
 
 
@@ -50,11 +52,15 @@ class Verifier(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+    def asking(self, pairs: Pairs) -> Asking:
+        """Return what is asked about trips that `pairs` gives; nothing is read before."""
+        ...
+
+    def ask(self, pairs: Pairs, *, desc: str) -> None:
         """Bring every request to its end before anything is settled.
 
         Args:
-            pairs: Gives the city's trips anew, in the same order.
+            pairs: The city's trips.
             desc: What is being done, such as `verify monaco`.
 
         Raises:
@@ -72,17 +78,24 @@ class Verifier(Protocol):
         ...
 
 
-def verifier_for(settings: VerifySettings, io: StageIO, policies: Policies) -> Verifier:
+def verifier_for(
+    settings: ExaminerSettings, io: StageIO, policies: Policies, *, prompts: Path
+) -> Verifier:
     """Return the verifier of these settings.
+
+    Args:
+        settings: Key `verify` of section `check`.
+        io: The stage's doors, for the ledger.
+        policies: What follows from each rule.
+        prompts: The folder prompts/ of a project; the rules read none.
 
     Raises:
         PromptError: A file of the prompt is missing or broken.
     """
-    if isinstance(settings.engine, RulesSettings):
+    asked = model_of(settings)
+    if asked is None:
         return RulesVerifier(policies)
-    engine, executor = settings.engine, settings.executor
-    asked = _Asked(engine, executor, settings.attempts, settings.most_failed_share)
-    return ModelVerifier(VerifyRequests(PROMPTS, settings), asked, io, policies)
+    return ModelVerifier(VerifyRequests(prompts, asked), asked, io, policies)
 
 
 class RulesVerifier:
@@ -98,7 +111,12 @@ class RulesVerifier:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+    def asking(self, pairs: Pairs) -> Asking:
+        """Return that nobody is asked."""
+        del pairs
+        return nobody_asked(TASK, RULES_REVISION)
+
+    def ask(self, pairs: Pairs, *, desc: str) -> None:
         """Ask nobody."""
 
     def settle(self, pairs: Sequence[Pair]) -> Settled:
@@ -124,20 +142,15 @@ class RulesVerifier:
         }
 
 
-class _Asked(NamedTuple):
-    """Which model is asked, as the driver wants to know it."""
-
-    engine: EngineSettings
-    executor: ExecutorSettings
-    attempts: int
-    most_failed_share: float
-
-
 class ModelVerifier:
     """A model, asked through the ledger."""
 
     def __init__(
-        self, asker: VerifyRequests, settings: _Asked, io: StageIO, policies: Policies
+        self,
+        asker: VerifyRequests,
+        settings: AskedModel[EngineSettings],
+        io: StageIO,
+        policies: Policies,
     ) -> None:
         """Keep what makes the requests and who is asked."""
         self._asker, self._settings = asker, settings
@@ -156,11 +169,16 @@ class ModelVerifier:
     ) -> None:
         self._ledger.__exit__(kind, error, trace)
 
-    def ask(self, pairs: Callable[[], Iterable[Pair]], *, desc: str) -> None:
+    def asking(self, pairs: Pairs) -> Asking:
+        """Return what is asked: about every trip with open claims that no rule refuses."""
+        return Asking(TASK, self._asker.model, self._settings, lambda: self._requests(pairs()))
+
+    def ask(self, pairs: Pairs, *, desc: str) -> None:
         """Ask about every trip with open claims that no rule refuses."""
+        requests = self.asking(pairs).requests
         ask_all(
-            lambda: self._requests(pairs()),
-            total=sum(1 for _ in self._requests(pairs())),
+            requests,
+            total=sum(1 for _ in requests()),
             ledger=self._ledger,
             settings=self._settings,
             desc=desc,

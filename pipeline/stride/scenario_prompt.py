@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
-from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
+from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.filters import fault_of_told
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft
@@ -60,15 +60,15 @@ class ScenarioRequests:
             "place_json": json_text(shown_place(ask.place)),
         }
         messages = (self._prompt.system, self._prompt.user(ask.scene_id, values))
-        schema = answer_schema(self._prompt.schema, ask.place)
-        key = request_key(
+        return new_request(
+            ask.scene_id,
             task=TASK,
             messages=messages,
-            schema=schema,
+            schema=answer_schema(self._prompt.schema, ask.place),
             model=self.model,
             sampling=self._sampling,
+            facts=ask,
         )
-        return Request(ask.scene_id, TASK, messages, schema, self.model, self._sampling, ask, key)
 
 
 def answer_schema(schema: dict[str, Any], place: StrideMap) -> dict[str, Any]:

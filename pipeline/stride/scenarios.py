@@ -14,6 +14,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -22,7 +23,7 @@ from msgspec import Meta
 
 from pipeline.errors import ParameterError
 from pipeline.keys import Seed
-from pipeline.language.asked import provenance_of
+from pipeline.language.asked import Asking, provenance_of
 from pipeline.language.engines.settings import TemplateSettings
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
@@ -34,10 +35,10 @@ from pipeline.stride.filters import TextFilter, fault_of_draft, fault_of_people
 from pipeline.stride.maps import CrowdMap, StrideMap, maps_of
 from pipeline.stride.review import Verdicts, read_verdicts
 from pipeline.stride.roles import Draft
-from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of, fault_of
+from pipeline.stride.scenario_prompt import TASK, ScenarioRequests, draft_of, fault_of
 from pipeline.stride.scenario_records import Event, Person, StrideScenario, scenarios_frame
 from pipeline.stride.states import Fault, initial_state
-from pipeline.stride.stories import FOLDER, Ask, Bank, bank, bank_revision
+from pipeline.stride.stories import FOLDER, Ask, Bank, bank, bank_revision, read_bank
 from pipeline.stride.ways import Ways
 from pipeline.stride.writers import WriterSettings, ask_writer, unanswered_rows, writer_id
 
@@ -71,15 +72,8 @@ class ScenarioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
     """Write the scenarios of the benchmark."""
     settings, stories = stride_scenarios, bank()
-    maps = maps_of(io.read("stride_maps"))
     quotas = dealt(settings.total, settings.quotas, list(stories.categories))
-    asks = list(wanted(quotas, maps, stories, settings))
-    counts = Counter(ask.category.code for ask in asks)
-    model = writer_id(settings.writer, bank_revision=bank_revision())
-    asker = ScenarioRequests(
-        FOLDER, model, settings.writer.sampling, categories=list(stories.categories.values()),
-        total=dict(counts),
-    )  # fmt: skip
+    asker, asks = _asked(io, FOLDER, settings, stories)
     with Ledger(io.ledger_folder) as ledger:
         answered = ask_writer(
             [asker.request(ask) for ask in asks],
@@ -117,14 +111,41 @@ def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
     rejected = pl.concat([unanswered_rows(STAGE, failed), pl.DataFrame(rows, schema=_REJECTION)])
     io.reject(rejected)
     figures = {
-        "engine": model.engine,
-        "model": model.model,
-        "revision": model.revision,
+        "engine": asker.model.engine,
+        "model": asker.model.model,
+        "revision": asker.model.revision,
         "asked": len(asks),
         "unanswered": len(failed),
         **figures_of(kept, rejected["reason"]),
     }
     io.write_json("stride_scenario_metrics", figures)
+
+
+def asking(io: StageIO, *, prompts: Path, stride_scenarios: ScenarioSettings) -> Iterator[Asking]:
+    """Yield what the stage asks: the writer, for every slot of every kind of crowd."""
+    folder, writer = prompts / FOLDER.name, stride_scenarios.writer
+
+    def requests() -> Iterator[Request]:
+        asker, asks = _asked(io, folder, stride_scenarios, read_bank(folder))
+        return map(asker.request, asks)
+
+    yield Asking(TASK, writer_id(writer, bank_revision=bank_revision()), writer, requests)
+
+
+def _asked(
+    io: StageIO, folder: Path, settings: ScenarioSettings, stories: Bank
+) -> tuple[ScenarioRequests, list[Ask]]:
+    """Return what makes the requests, and what is asked for."""
+    quotas = dealt(settings.total, settings.quotas, list(stories.categories))
+    asks = list(wanted(quotas, maps_of(io.read("stride_maps")), stories, settings))
+    asker = ScenarioRequests(
+        folder,
+        writer_id(settings.writer, bank_revision=bank_revision()),
+        settings.writer.sampling,
+        categories=list(stories.categories.values()),
+        total=dict(Counter(ask.category.code for ask in asks)),
+    )
+    return asker, asks
 
 
 _REJECTION = dict.fromkeys(("item_id", "stage", "reason", "detail"), pl.String)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
-from pipeline.language.requests import Answer, ModelId, Request, Sampling, request_key
+from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.benchmark import Benchmark, Scenario
 from pipeline.stride.lint_rules import findings_of
 from pipeline.stride.maps import StrideMap
@@ -103,15 +103,14 @@ class SpecRequests:
         }
         asked = self._prompt.user(ask.scene_id, {"record_json": json_text(shown)})
         messages = (self._prompt.system, asked)
-        key = request_key(
+        return new_request(
+            ask.scene_id,
             task=TASK,
             messages=messages,
             schema=self._schema,
             model=self.model,
             sampling=self._sampling,
-        )
-        return Request(
-            ask.scene_id, TASK, messages, self._schema, self.model, self._sampling, ask, key
+            facts=ask,
         )
 
 

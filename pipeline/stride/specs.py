@@ -8,11 +8,13 @@ The writer sees text, place and number of people, and what measures mean. It nev
 trajectory, of whatever origin. Scoring asks no model any more: it reads what was compiled here.
 """
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from pipeline.language.asked import provenance_of
+from pipeline.language.asked import Asking, provenance_of
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.requests import Answer, Request
@@ -22,6 +24,7 @@ from pipeline.stride.patterns import FOLDER, PatternBank, patterns
 from pipeline.stride.patterns import patterns_revision as revision
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
 from pipeline.stride.spec_prompt import (
+    TASK,
     SpecAsk,
     SpecRequests,
     fault_of,
@@ -29,6 +32,7 @@ from pipeline.stride.spec_prompt import (
     specification_of,
 )
 from pipeline.stride.spec_records import StrideSpec, spec_of, specs_frame
+from pipeline.stride.trajfacts import read_trajfacts
 from pipeline.stride.writers import WriterSettings, ask_writer, unanswered_rows, writer_id
 
 STAGE = "stride_specs"
@@ -47,14 +51,10 @@ class SpecSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def run(io: StageIO, *, stride_specs: SpecSettings) -> None:
     """Compile the specification of every scenario."""
     settings, bank = stride_specs.writer, patterns()
-    maps = {one.map_id: one for one in maps_of(io.read("stride_maps"))}
-    scenarios = scenarios_of(io.read("stride_scenarios"))
-    model = writer_id(settings, bank_revision=revision())
-    asker = SpecRequests(FOLDER, model, settings.sampling, facts=bank.facts)
-    requests = [asker.request(ask_of(one, maps[one.map_id])) for one in scenarios]
+    asker = _asker(FOLDER, settings)
     with Ledger(io.ledger_folder) as ledger:
         answered = ask_writer(
-            requests,
+            list(_requests(io, asker)),
             settings=settings,
             bank=lambda request: compiled(request, bank),
             fault=fault_of,
@@ -76,6 +76,24 @@ def run(io: StageIO, *, stride_specs: SpecSettings) -> None:
     unique = list({(one.key, one.attempt): one for one in every}.values())
     io.write("stride_spec_responses", responses_frame(unique))
     io.reject(unanswered_rows(STAGE, failed))
+
+
+def asking(io: StageIO, *, prompts: Path, stride_specs: SpecSettings) -> Iterator[Asking]:
+    """Yield what the stage asks: the writer, about every scenario."""
+    writer, asker = stride_specs.writer, _asker(prompts / FOLDER.name, stride_specs.writer)
+    yield Asking(TASK, asker.model, writer, lambda: _requests(io, asker))
+
+
+def _asker(folder: Path, writer: WriterSettings) -> SpecRequests:
+    model = writer_id(writer, bank_revision=revision())
+    facts = read_trajfacts(folder / "trajfacts.yaml")
+    return SpecRequests(folder, model, writer.sampling, facts=facts)
+
+
+def _requests(io: StageIO, asker: SpecRequests) -> Iterator[Request]:
+    maps = {one.map_id: one for one in maps_of(io.read("stride_maps"))}
+    for scenario in scenarios_of(io.read("stride_scenarios")):
+        yield asker.request(ask_of(scenario, maps[scenario.map_id]))
 
 
 def ask_of(scenario: StrideScenario, place: StrideMap) -> SpecAsk:

@@ -13,24 +13,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import msgspec
 import polars as pl
-from msgspec import Meta
 
 from pipeline.language.asked import rejection_rows, started_engine
 from pipeline.language.asking import ask, results
 from pipeline.language.engines.replies import judged
 from pipeline.language.engines.settings import (
     WINDOW,
+    AskedModel,
     EngineSettings,
-    ExecutorSettings,
     TemplateSettings,
     model_id,
 )
 from pipeline.language.ledger import Ledger
-from pipeline.language.requests import Answer, Engine, ModelId, Request, Sampling
+from pipeline.language.requests import Answer, Engine, ModelId, Request
 
 # Answers a request from the phrase banks, as plain JSON values.
 BankAnswer = Callable[[Request], Any]
@@ -40,22 +39,8 @@ AnswerFault = Callable[[Request, Answer], str]
 _CODE = re.compile(r"([a-z][a-z0-9_]*): ")
 
 
-class WriterSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who is asked and how.
-
-    Attributes:
-        engine: Which model answers, and how it is reached; `template` is no model.
-        executor: Who runs it.
-        sampling: How it samples.
-        attempts: Most attempts of one request; a later one samples with another seed.
-        most_failed_share: Largest share of requests without an answer that is borne.
-    """
-
-    engine: EngineSettings
-    executor: ExecutorSettings
-    sampling: Sampling
-    attempts: Annotated[int, Meta(ge=1, le=20)]
-    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
+# Key `writer` of a section of params.yaml; `template` is the phrase banks.
+WriterSettings = AskedModel[EngineSettings]
 
 
 class BankEngine:

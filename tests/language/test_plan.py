@@ -1,26 +1,34 @@
 """The command plan: what would be asked, what it costs, and what a change did to prompts."""
 
+import inspect
 import json
 import shutil
 import subprocess
 
 import msgspec
 import pytest
+import yaml
 
 from pipeline import __main__ as command_line
 from pipeline.errors import ParameterError, PromptError, SourceError
 from pipeline.language.engines.settings import VllmSettings
 from pipeline.language.ledger import Ledger, Run
-from pipeline.language.plan import TaskPlan, plan, plan_words, print_plans
+from pipeline.language.plan import TaskPlan, asking_function, plan, plan_words, print_plans
 from pipeline.language.prompts import PROMPTS
 from pipeline.language.requests import ModelId
 from pipeline.language.revision import changed_lines, files_at
 from pipeline.language.tokens import TokenCount
+from pipeline.runner import declared_arguments
+from pipeline.stages import STAGES
 from tests.language.asked_project import ABSENT, TEMPLATE, AskedProject, good_answer, trip_called
 from tests.language.engines import request_about
 from tests.language.test_narrate import cell
 
 IDS = ["t1", "t2", "t3", "t4"]
+OWN_PARAMS = yaml.safe_load((PROMPTS.parent / "params.yaml").read_text("utf-8"))
+# What stages are given that ask too; by default they name no model.
+OTHERS = {"check", "families", "judge", "rejudge", "stride_maps", "stride_scenarios",
+          "stride_specs"}  # fmt: skip
 
 
 def git(root, *arguments: str) -> None:
@@ -33,7 +41,9 @@ def project(tmp_path):
     """Four trips and two cells in a git repository whose one commit holds prompts and params."""
     made = AskedProject(tmp_path, [[trip_called(one) for one in IDS]])
     made.put("cells", [cell(1, district="Foz"), cell(2)])
+    made.put("phased", [], "part-00000.parquet")
     shutil.copytree(PROMPTS, tmp_path / "prompts")
+    made.params |= {name: section for name, section in OWN_PARAMS.items() if name in OTHERS}
     made.set("annotate", engine=ABSENT)
     made.set("narrate", engine=ABSENT)
     git(tmp_path, "init", "-q")
@@ -43,10 +53,10 @@ def project(tmp_path):
 
 
 def plans(project, **changes) -> dict[str, TaskPlan]:
-    """Plan the city; return its plans by task."""
+    """Plan the city; return its plans by stage."""
     options = {"against": None, "diffs": 2} | changes
-    found = {one.task: one for one in plan(project.root, ["toy"], **options)}
-    assert list(found) == ["annotate", "narrate"]
+    found = {one.stage: one for one in plan(project.root, ["toy"], **options)}
+    assert list(found) == ["annotate", "narrate", "check", "judge", "rejudge"]
     return found
 
 
@@ -206,11 +216,54 @@ def test_output_and_time_follow_what_was_measured_with_this_model(project):
 def test_the_template_engine_costs_nothing(project):
     project.set("annotate", engine=TEMPLATE)
     annotate = plans(project)["annotate"]
-    assert (annotate.new, annotate.prompt_tokens, annotate.prompt_tokens_from) == (4, None, None)
-    assert not any("tokens" in line for line in plan_words(annotate))
+    assert (annotate.requests, annotate.prompt_tokens, annotate.change) == (None, None, None)
+    assert list(plan_words(annotate)) == ["annotate toy · template: no model is asked"]
 
 
 # ---- revisions -----------------------------------------------------------------------------------
+
+
+def test_the_template_engines_prompts_are_compared_where_that_is_asked_for(project):
+    project.set("annotate", engine=TEMPLATE)
+    edit(project, "annotate/user.j2", "THE TRIP", "THE JOURNEY")
+    annotate = plans(project, against="HEAD", diffs=0)["annotate"]
+    assert (annotate.change.compared, annotate.change.prompts_differ) == (4, 4)
+    assert list(plan_words(annotate)) == [
+        "annotate toy · template: no model is asked",
+        "  against HEAD: 4 of 4 prompts differ, 4 requests have another key",
+    ]
+
+
+def test_items_that_only_one_side_asks_about_are_counted_apart(project):
+    project.config["narrate_cells"] = "none"
+    project.save()
+    change = plans(project)["narrate"].change
+    assert (change.compared, change.only_now, change.only_then) == (0, 0, 2)
+    git(project.root, "commit", "-q", "-a", "-m", "None")
+    project.config["narrate_cells"] = "all"
+    project.save()
+    narrate = plans(project)["narrate"]
+    assert (narrate.change.only_now, narrate.change.only_then) == (2, 0)
+    assert list(plan_words(narrate))[-1].endswith("have another key, 2 asked only now")
+
+
+def test_a_city_that_a_revision_does_not_know_is_not_compared(project):
+    git(project.root, "rm", "-q", "--cached", "configs/toy.yaml")
+    git(project.root, "commit", "-q", "-m", "Fewer")
+    found = plans(project)
+    assert found["narrate"].change.why_not == "it has no configs/toy.yaml"
+    assert found["annotate"].change.prompts_differ == 0
+
+
+def test_a_fault_of_a_revisions_parameters_names_no_folder_of_the_moment(project):
+    kept = dict(project.params)
+    del project.params["annotate"]
+    project.save()
+    git(project.root, "commit", "-q", "-a", "-m", "Less")
+    project.params = kept
+    project.save()
+    why_not = plans(project)["annotate"].change.why_not
+    assert why_not.startswith("params.yaml: annotate: expected this key")
 
 
 def test_an_older_revision_is_compared_with(project):
@@ -256,9 +309,9 @@ def test_without_a_repository_nothing_is_compared(project):
     assert plans(project)["annotate"].change is None
 
 
-def test_only_prompts_and_params_of_a_revision_are_written(project):
+def test_only_what_decides_prompts_is_written_of_a_revision(project):
     with files_at(project.root, "HEAD") as folder:
-        assert sorted(path.name for path in folder.iterdir()) == ["params.yaml", "prompts"]
+        assert sorted(one.name for one in folder.iterdir()) == ["configs", "params.yaml", "prompts"]
         assert (folder / "prompts/annotate/system.j2").read_bytes() == (
             project.root / "prompts/annotate/system.j2"
         ).read_bytes()
@@ -287,14 +340,37 @@ def test_a_long_difference_is_cut_and_counted():
 
 
 def test_what_is_not_there_yet_is_told_with_the_command_that_makes_it(project):
-    shutil.rmtree(project.path("planned"))
-    project.config["narrate_cells"] = "visited"
-    project.save()
+    for name in ("planned", "phased"):
+        shutil.rmtree(project.path(name))
     found = plans(project)
     assert found["annotate"].missing == ("planned not there yet; run `dvc repro plan_intents@toy`")
     assert found["narrate"].missing == "phased not there yet; run `dvc repro compress@toy`"
     assert found["annotate"].requests is None
     assert list(plan_words(found["annotate"]))[1].startswith("  planned not there yet")
+
+
+def test_what_the_whole_project_asks_is_planned_where_no_city_is_named(project):
+    found = list(plan(project.root, [], against=None, diffs=0))
+    assert [(one.stage, one.city) for one in found[-3:]] == [
+        ("rejudge", "toy"), ("stride_scenarios", None), ("stride_specs", None),
+    ]  # fmt: skip
+    assert list(plan_words(found[-1])) == ["stride_specs · template: no model is asked"]
+
+
+def test_a_stage_of_the_whole_project_names_the_stages_that_make_what_it_reads(project):
+    writer = project.params["stride_specs"]["writer"]
+    project.set("stride_specs", writer=writer | {"engine": ABSENT})
+    *_, specs = plan(project.root, [], against=None, diffs=0)
+    assert specs.missing == (
+        "stride_maps, stride_scenarios not there yet; run `dvc repro stride_maps stride_scenarios`"
+    )
+
+
+@pytest.mark.parametrize("stage", [one for one in STAGES if one.asks], ids=lambda one: one.name)
+def test_what_a_stage_asks_is_found_with_its_own_sections(stage):
+    io, *names = inspect.signature(asking_function(stage)).parameters
+    assert io == "io"
+    assert {"prompts"} <= set(names) <= {"prompts", *declared_arguments(stage)}
 
 
 def test_an_unknown_city_is_an_error_before_anything_is_read(project):
@@ -304,11 +380,14 @@ def test_an_unknown_city_is_an_error_before_anything_is_read(project):
 
 def test_plans_are_printed_as_json(project, capsys):
     print_plans(plan(project.root, [], against=None, diffs=1), as_json=True)
-    annotate, narrate = json.loads(capsys.readouterr().out)
+    annotate, narrate, *others = json.loads(capsys.readouterr().out)
     assert (annotate["city"], annotate["task"], annotate["new"]) == ("toy", "annotate", 4)
     assert annotate["model"] == {"engine": "vllm", "model": "toy", "revision": "1"}
     assert annotate["seconds"] is None
     assert narrate["change"]["prompts_differ"] == 0
+    assert [one["model"] and one["model"]["engine"] for one in others] == [
+        "rules", "rules", None, "template", "template",
+    ]  # fmt: skip
 
 
 def test_the_commands_print_what_they_find_in_the_current_folder(project, monkeypatch, capsys):

@@ -16,6 +16,7 @@ from pipeline.language.prompts import PROMPTS
 from pipeline.language.requests import Request
 from pipeline.params import Parameters, section_of
 from pipeline.quality.check_texts import CheckSettings
+from pipeline.quality.examiner import model_of
 from pipeline.quality.inspection import Inspector
 from pipeline.quality.verification import VerifyRequests, open_claims
 from pipeline.records import AnnotatedTrip, Provenance, Texts
@@ -80,7 +81,9 @@ class CheckedProject(AskedProject):
 def verify_requests(project: CheckedProject) -> dict[str, Request]:
     """Return the request about each trip with open claims, by its id."""
     settings: CheckSettings = Parameters(project.root).section("check", CheckSettings)
-    asker = VerifyRequests(PROMPTS, settings.verify)
+    asked = model_of(settings.verify)
+    assert asked is not None
+    asker = VerifyRequests(PROMPTS, asked)
     inspector = Inspector(porto().inspector.names, settings.rules)
     found = [(trip, inspector.inspect(trip)) for shard in project.annotated for trip in shard]
     return {

@@ -13,9 +13,11 @@ from typing import Any
 
 import msgspec
 
+from pipeline.language.prompts import PROMPTS
 from pipeline.language.requests import Request
 from pipeline.params import Parameters
-from pipeline.quality.judging import JudgeSettings, ModelPanel, judge_for
+from pipeline.quality.examiner import ExaminerSettings
+from pipeline.quality.judging import ModelPanel, judge_for
 from pipeline.quality.rubric import CRITERIA, TASKS, task_of
 from pipeline.records import (
     CheckedTrip,
@@ -167,12 +169,12 @@ def recorded(project: AskedProject, model: str = "toy", **changes: Any) -> dict[
 
 def judge_requests(project: AskedProject, trips: Iterable[CheckedTrip]) -> dict[str, Request]:
     """Return the request for each trip by section `judge`, by its id."""
-    settings = Parameters(project.root).section("judge", JudgeSettings)
+    settings = Parameters(project.root).section("judge", ExaminerSettings)
     return {trip.trip_id: request_of(trip, settings) for trip in trips}
 
 
-def request_of(trip: CheckedTrip, settings: JudgeSettings) -> Request:
+def request_of(trip: CheckedTrip, settings: ExaminerSettings) -> Request:
     """Return what a model is asked about a trip."""
-    panel = judge_for(settings, seed=7)
+    panel = judge_for(settings, seed=7, prompts=PROMPTS)
     assert isinstance(panel, ModelPanel)
     return panel.request(trip)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pipeline.errors import ContractError, ModelError, ParameterError
 from pipeline.language.prompts import PROMPTS
 from pipeline.params import Parameters
+from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.judge_prompt import JudgePrompt, shown_order, verdict_of
-from pipeline.quality.judging import JudgeSettings
 from pipeline.quality.kinship import Kinship, Writer, family_of
 from pipeline.quality.rubric import CRITERIA, TASKS, task_of
 from pipeline.quality.verdicts import trips_in
@@ -374,6 +374,6 @@ def test_every_task_is_answered_with_its_own_criteria():
 
 
 def test_a_request_names_task_and_trip(project, trips):
-    settings = Parameters(project.root).section("judge", JudgeSettings)
+    settings = Parameters(project.root).section("judge", ExaminerSettings)
     request = request_of(trips[0], settings)
     assert (request.task, request.item_id, request.facts) == ("judge", "t1", None)

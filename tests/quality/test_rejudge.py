@@ -4,8 +4,8 @@ import msgspec
 import pytest
 
 from pipeline.errors import ParameterError
+from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.judge_prompt import shown_order
-from pipeline.quality.judging import JudgeSettings
 from tests.language.asked_project import ABSENT
 from tests.quality.judged import (
     answer,
@@ -34,7 +34,7 @@ def project(tmp_path, trips):
     other = recorded(made)
     made.params["rejudge"] = {"judges": [other]}
     made.save()
-    settings = msgspec.convert(other, JudgeSettings)
+    settings = msgspec.convert(other, ExaminerSettings)
     made.record({trip.trip_id: request_of(trip, settings) for trip in trips},
                 {"t2": [answer(3)], "t3": [answer(5)]})  # fmt: skip
     return made

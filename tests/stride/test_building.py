@@ -13,6 +13,9 @@ from PIL import Image
 from pipeline import __main__ as command_line
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ParameterError
+from pipeline.language.ledger import Ledger
+from pipeline.language.plan import asking_function
+from pipeline.language.prompts import PROMPTS
 from pipeline.params import CityEntry, section_of
 from pipeline.runner import stage_function, stage_named
 from pipeline.store import StageIO
@@ -66,6 +69,20 @@ def built(tmp_path_factory) -> Path:
     for name in arguments():
         run(root, name)
     return root / "data" / "stride"
+
+
+@pytest.mark.parametrize("name", ["stride_scenarios", "stride_specs"])
+def test_what_a_stage_says_it_asks_is_what_it_has_asked(built, name):
+    root, stage = built.parents[1], stage_named(name)
+    given = {key: value for key, value in arguments()[name].items() if key == name}
+    io = StageIO(stage, city=None, root=root)
+    (asking,) = asking_function(stage)(io, prompts=PROMPTS, **given)
+    asked = list(asking.requests())
+    with Ledger(root / "ledger") as ledger:
+        states = ledger.states(request.key for request in asked)
+    assert len(asked) >= TOTAL
+    assert all(states[request.key].ok for request in asked)
+    assert {request.task for request in asked} == {asking.task}
 
 
 def record(built: Path, name: str) -> dict:

@@ -10,13 +10,13 @@ answer's key. Window, server, number of workers and the like only decide how fas
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from msgspec import Meta, Struct
 
 from pipeline.errors import ModelError, ParameterError
 from pipeline.keys import Text
-from pipeline.language.requests import ModelId
+from pipeline.language.requests import ModelId, Sampling
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 # Requests an engine is given at a time where its settings name no number.
@@ -154,6 +154,25 @@ class RayExecutor(Struct, frozen=True, forbid_unknown_fields=True, tag_field="ki
 
 
 ExecutorSettings = LocalExecutor | RayExecutor
+_Engine = TypeVar("_Engine")
+
+
+class AskedModel(Struct, Generic[_Engine], frozen=True, forbid_unknown_fields=True):
+    """Who is asked and how; the kinds of engine that may stand there are those of its user.
+
+    Attributes:
+        engine: Which model answers, and how it is reached; or what answers without one.
+        executor: Who runs it.
+        sampling: How it samples.
+        attempts: Most attempts of one request; a later one samples with another seed.
+        most_failed_share: Largest share of requests without an answer that is borne.
+    """
+
+    engine: _Engine
+    executor: ExecutorSettings
+    sampling: Sampling
+    attempts: Annotated[int, Meta(ge=1, le=20)]
+    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
 
 
 def model_id(settings: EngineSettings) -> ModelId:
