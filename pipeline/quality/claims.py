@@ -18,7 +18,6 @@ from pipeline.quality.claims_length import length_claim
 from pipeline.quality.claims_nouns import NounClaims
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.reading import (
-    ANY_CLAIM,
     HINT_COURSE,
     HINT_DAY,
     HINT_MONTH,
@@ -86,7 +85,7 @@ class ClaimChecker:
             mentions: Its names, whose words claim nothing by themselves.
             field: Which of the seven texts it is.
         """
-        if not reading.flags & ANY_CLAIM:
+        if not reading.claims:
             return Claimed([], [])
         caption = field == "trajectory_caption"
         claims: list[Claim] = []
@@ -95,7 +94,7 @@ class ClaimChecker:
         text, starts = reading.text, reading.starts
         names = iter(mentions)
         name = next(names, None)
-        for number in [n for n, word in enumerate(reading.words) if word.flags & ANY_CLAIM]:
+        for number in reading.claims:
             start = starts[number]
             if start < done:
                 continue

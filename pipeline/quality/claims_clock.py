@@ -208,7 +208,7 @@ def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     words = reading.words
     word, end = words[number].canonical.removesuffix("s"), number + 1
     if word in {"week", "work"}:  # "week-end"
-        if end == len(words) or reading.gaps[end] != "-":
+        if end == len(words) or reading.gap(end) != "-":
             return None
         word, end = word + words[end].canonical.removesuffix("s"), end + 1
     if _is_another(reading, number, end) or (word not in _KINDS_OF_DAY and word not in WEEKDAYS):
@@ -229,7 +229,7 @@ def _is_another(reading: Reading, number: int, end: int) -> bool:
     """Tell whether a day or a part of it is not the trip's: "tomorrow morning", "Good evening"."""
     if _OTHER.before(reading.words, number, max(0, number - 3)):
         return True
-    greets = number == 0 and end == 1 and reading.gaps[end][:1] in {",", "!"}
+    greets = number == 0 and end == 1 and reading.gap(end)[:1] in {",", "!"}
     return greets and reading.words[0].canonical in {"morning", "afternoon", "evening"}
 
 

@@ -91,7 +91,7 @@ def _point(reading: Reading, number: int) -> tuple[int, int] | None:
 
 
 def _joined(reading: Reading, number: int) -> bool:
-    return number < len(reading.words) and reading.gaps[number] in {" ", "-"}
+    return number < len(reading.words) and reading.gap(number) in {" ", "-"}
 
 
 def _is_driven(reading: Reading, number: int, end: int) -> bool:
@@ -112,7 +112,7 @@ def _lettered(reading: Reading, number: int) -> tuple[int, int] | None:
     if not words[number].flags & (SHOUTED | CAPITAL):
         return None
     following = words[end].canonical if end < len(words) else ""
-    if following == "bound" and reading.gaps[end] == "-":
+    if following == "bound" and reading.gap(end) == "-":
         return end + 1, _LETTERS[word]
     before = words[number - 1].canonical if number else ""
     told = before in _LETTERS_BEFORE or (len(word) > 1 and following in _LETTERS_AFTER)
@@ -185,15 +185,15 @@ def _is_driven_to(reading: Reading, mention: Mention) -> bool:
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
     """Return the first word of the clause a direction stands in, and the word after its last."""
-    words, gaps = reading.words, reading.gaps
+    words = reading.words
     first, count = number, len(words)
     while first > 0 and words[first - 1].canonical not in _PARTING:
-        if gaps[first] != " " and _parts(reading, first):
+        if words[first - 1].after != " " and _parts(reading, first):
             break
         first -= 1
     last = end
     while last < count and words[last].canonical not in _PARTING:
-        if gaps[last] != " " and _parts(reading, last):
+        if words[last - 1].after != " " and _parts(reading, last):
             break
         last += 1
     return first, last

@@ -46,7 +46,6 @@ _SHOUTED_SHARE = 0.6
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
 _LONGEST_SHORT_FORM = 5
 _MAY_STAND_ALONE = CAPITAL | CASELESS
-_LOOKED_AT = HEAD | CAPITAL
 _NO_SUSPECT = NO_NAME | HINT_TERM
 _ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
@@ -83,14 +82,13 @@ class NameFinder:
             reading: The text.
             evidence: The trip's own record; its names may be short or in small letters.
         """
-        if not reading.flags & _LOOKED_AT:
+        if not reading.names:
             return []
         found: list[Found] = []
         suspects: list[int] = []
         tree, words, begins = self._names.tree, reading.words, reading.begins
         count, done = len(words), 0
-        looked_at = [number for number, word in enumerate(words) if word.flags & _LOOKED_AT]
-        for here in looked_at:
+        for here in reading.names:
             if here < done:
                 continue
             flags = words[here].flags

@@ -11,36 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 
 from pipeline.quality.folding import split_words
-from pipeline.quality.reading import DIGIT, Reading
+from pipeline.quality.reading import UNTIDY, Reading, is_tidy
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.records import Mention
 
-# Gaps between words that no rule on marks or labels minds; nearly all texts have no other. A stroke
-# is none: labels have one.
-_CLEAN = frozenset(
-    {
-        "",
-        " ",
-        ", ",
-        ". ",
-        ".",
-        "'",
-        "-",
-        ": ",
-        ":",
-        "! ",
-        "? ",
-        "... ",
-        " > ",
-        " + ",
-        " & ",
-        "&",
-        "+",
-        "% ",
-    }
-)
-_CLEAN_END = frozenset({"", ".", "!", "?", "..."})
 _PATTERNS: dict[Rule, re.Pattern[str]] = {
     Rule.DASH: re.compile(r"\s*[\u2012-\u2015]\s*|\s+-{1,2}(?=\s)\s*|(?<=\w)--+(?=\w)|--+"),
     Rule.SEMICOLON: re.compile(r"\s*[;\uff1b\u037e]\s*"),
@@ -83,7 +58,7 @@ def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
         reading: The text.
         mentions: Its names, in order; marks within those known are their own.
     """
-    if _is_clean(reading.gaps, lambda number: bool(reading.words[number].flags & DIGIT)):
+    if not reading.flags & UNTIDY:
         return False
     text, names = reading.text, spans_of(mentions)
     if not names or not _NOWHERE.isdisjoint(text):
@@ -91,19 +66,12 @@ def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
     ends = [0, *(end for _, end in names)]
     begins = [*(start for start, _ in names), len(text)]
     # Any word will do in the place of a name.
-    rest = "x".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
-    words, gaps, _ = split_words(rest)
-    return not _is_clean(gaps, lambda number: words[number][0].isdigit())
-
-
-def _is_clean(gaps: Sequence[str], is_number: Callable[[int], bool]) -> bool:
-    """Tell whether the gaps of a text are such as no rule minds."""
-    *inner, last = gaps
-    if last not in _CLEAN_END or not _CLEAN.issuperset(inner) or inner[:1] not in ([], [""]):
-        return False
-    # "1.5 km" is sound, "We go.Then stop" is not.
-    return "." not in inner or all(
-        gap != "." or is_number(number) for number, gap in enumerate(inner)
+    words, (before, *after), _ = split_words(
+        "x".join(text[end:begin] for end, begin in zip(ends, begins, strict=True))
+    )
+    following = [*words[1:], ""]
+    return bool(before) or not all(
+        is_tidy(marks, word, last=not word) for marks, word in zip(after, following, strict=True)
     )
 
 

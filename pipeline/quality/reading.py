@@ -1,19 +1,17 @@
 """A text as quality control reads it: its words, where they lie, and what kind of word each is.
 
     reading = Lexicon(tables, heads).read("Head to Café Ceuta by 4 AM.")
-    reading.words[2]   ->  Word(canonical="cafe", flags=CAPITAL | COMMON | HEAD, code=...)
+    reading.words[2]   ->  Word(canonical="cafe", flags=CAPITAL | COMMON | HEAD, after=" ", ...)
     reading.starts[2]  ->  8,  reading.end(2)  ->  12
 
-What is known of a word does not depend on where it stands, so each different word of a city's texts
-is looked at once. So is each different piece between two blanks ("Ceuta,"): it is taken apart into
-words and marks, and a text is put together from its pieces. All rules then work on words and on the
-flags of a whole text.
+What is known of a word does not depend on where it stands, so each different piece between two
+blanks ("Ceuta,") of a city's texts is looked at once, and a text is put together from its pieces.
+All rules then work on words, each with the marks after it, and on the flags of a whole text.
 """
 
 import zlib
-from collections.abc import Collection, Mapping
-from functools import lru_cache, reduce
-from operator import attrgetter, or_
+from collections.abc import Collection, Mapping, Sequence, Set
+from functools import lru_cache
 
 import msgspec
 
@@ -40,43 +38,48 @@ HINT_MONTH = 1 << 15  # a month
 HINT_NOUN = 1 << 16  # begins a noun that claims something of the way
 HINT_TERM = 1 << 17  # begins a label or a word of the pipeline
 HINT_REFUSAL = 1 << 18  # says that something is kept off or not there
+UNTIDY = 1 << 19  # has marks after it, or before a text, that a rule on marks may mind
+_ENDS_CLAUSE = 1 << 20  # a capital is due after it
+_ENDS_SENTENCE = 1 << 21  # and a sentence begins there
+_ODD = 1 << 22  # no word, but a piece that begins with a mark or is none but marks
 ANY_CLAIM = NUMERIC | HINT_COURSE | HINT_PART | HINT_DAY | HINT_MONTH | HINT_NOUN
+_NAME = HEAD | CAPITAL
+_ENDS = _ENDS_CLAUSE | _ENDS_SENTENCE
+_NOTED = _NAME | ANY_CLAIM | _ENDS
 
 # Between two words of one name; anything else ends the name unless the name holds it too.
 _SOFT = frozenset(" -'’.&/\u00a0`´‘•+@")
-_ENDS_SENTENCE = frozenset('.!?…:;\n"“”«»(—>')
+_ENDING = frozenset('.!?…:;\n"“”«»(—>')
 # After these a capital is due though the sentence goes on: "From: A", "A > B".
 _GOES_ON = frozenset(':>("“«')
-_CLAUSE, _SENTENCE = 1, 2
+# Marks that no rule on marks or labels minds; nearly all texts have no other. A stroke is none:
+# labels have one. A full stop without a blank is sound before a number only.
+_TIDY = frozenset({"", " ", ", ", ". ", ".", "'", "-", ": ", ":", "! ", "? ", "... ", " > ", " + ",
+                   " & ", "&", "+", "% "})  # fmt: skip
+_TIDY_END = frozenset({"", ".", "!", "?", "..."})
 # Different words and pieces remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
-# Of a piece that cannot be told by itself, as it begins with a mark or has no word.
-_ODD = 1 << 19
-_WHOLE = _ODD | CASELESS
-
-
 # Codes of words that begin with a digit lie above those of all others.
 NUMBERS_FROM = 1 << 32
-_FLAGS_OF = attrgetter("flags")
+_ONLY_FIRST = frozenset({0})
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):
-    """What is known of a word wherever it stands.
+    """What is known of a word and the marks after it, wherever they stand.
 
     Attributes:
         canonical: Folded and brought to its short form; what names are compared by.
         flags: Bits, see above.
         code: Hash of the folded word, the same on every machine; of a number from NUMBERS_FROM on.
+        after: What stands between it and the next word, or the end of the text.
+        length: Characters of the word and of what stands after it.
     """
 
     canonical: str
     flags: int
     code: int
-
-
-# A word of a piece, the marks and the blank after it, and how long both are together.
-_Part = tuple[Word, str, int]
-_ODD_PART: _Part = (Word("", _ODD, 0), " ", 0)
+    after: str = ""
+    length: int = 0
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
@@ -85,25 +88,31 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         text: As it stands.
         words: Its words in order.
-        gaps: What stands before each word, and after the last.
-        starts: Where each word begins, in characters.
+        starts: Where each word begins, in characters; then the length of the text.
         flags: Flags of all words together.
+        names: Words that a name may begin with: one of the city, or any that has a capital.
+        claims: Words that a claim may begin with.
         begins: Words at which a capital is due anyway: the first, those after a full stop or a
             colon. The full stop of an abbreviation ("St. George", "John F. Kennedy") is none.
         sentences: Those of them at which a sentence begins; after "From:" none does.
     """
 
     text: str
-    words: list[Word]
-    gaps: list[str]
+    words: Sequence[Word]
     starts: list[int]
     flags: int
-    begins: set[int]
-    sentences: set[int]
+    names: list[int]
+    claims: list[int]
+    begins: Set[int]
+    sentences: Set[int]
+
+    def gap(self, word: int) -> str:
+        """Return what stands between a word and the one before it."""
+        return self.words[word - 1].after
 
     def end(self, word: int) -> int:
         """Return where a word ends, in characters."""
-        return self.starts[word + 1] - len(self.gaps[word + 1])
+        return self.starts[word + 1] - len(self.words[word].after)
 
     def surface(self, first: int, end: int) -> str:
         """Return the text from a word up to, not including, another."""
@@ -111,16 +120,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     def breaks(self, word: int) -> str:
         """Return the marks before a word that may not stand within a name: "," but not "-"."""
-        gap = self.gaps[word]
+        gap = self.words[word - 1].after
         return "" if gap == " " else _marks(gap)
-
-
-@lru_cache(maxsize=4096)
-def _ending(gap: str) -> int:
-    """Return what a gap ends: nothing, a clause that a capital follows, or a sentence."""
-    if _ENDS_SENTENCE.isdisjoint(gap):
-        return 0
-    return _SENTENCE if _GOES_ON.isdisjoint(gap) else _CLAUSE
 
 
 @lru_cache(maxsize=4096)
@@ -130,8 +131,29 @@ def _marks(gap: str) -> str:
     return "".join(mark for mark in gap if mark not in _SOFT)
 
 
-class Lexicon(dict[str, Word]):
-    """Every word met so far; asking for a new one looks at it."""
+def is_tidy(after: str, following: str, *, last: bool) -> bool:
+    """Tell whether no rule on marks or labels minds what stands after a word.
+
+    Args:
+        after: Marks and blanks.
+        following: The next word; "" where it is not at hand or there is none.
+        last: Whether the text ends there.
+    """
+    if last:
+        return after in _TIDY_END
+    return after in _TIDY and (after != "." or following[:1].isdigit())
+
+
+def _of_marks(after: str, following: str, *, last: bool) -> int:
+    """Return the flags a word has by what stands after it; arguments as in `is_tidy`."""
+    flags = 0 if is_tidy(after, following, last=last) else UNTIDY
+    if not _ENDING.isdisjoint(after):
+        flags |= _ENDS_SENTENCE if _GOES_ON.isdisjoint(after) else _ENDS_CLAUSE
+    return flags
+
+
+class Lexicon:
+    """Every word and every piece of text met so far; what is new is looked at."""
 
     def __init__(
         self, tables: WordTables, *, heads: Collection[str], hints: Mapping[str, int]
@@ -143,18 +165,22 @@ class Lexicon(dict[str, Word]):
             heads: Canonical words that begin a name of the city.
             hints: Further flags by folded or canonical word.
         """
-        super().__init__()
         self._tables, self._heads, self._hints = tables, heads, hints
-        self._pieces: dict[str, tuple[_Part, ...]] = {}
+        self._known: dict[str, tuple[str, int, int]] = {}
+        # Pieces that a blank follows, and those at the end of a text.
+        self._pieces: dict[str, tuple[Word, ...]] = {}
+        self._last: dict[str, tuple[Word, ...]] = {}
 
-    def __missing__(self, raw: str) -> Word:
-        if len(self) >= _WORDS_KEPT:
-            self.clear()
-        word = self._look(raw)
-        self[raw] = word
-        return word
+    def _looked_up(self, raw: str) -> tuple[str, int, int]:
+        """Return the canonical form, flags and code of a word by itself."""
+        known = self._known.get(raw)
+        if known is None:
+            if len(self._known) >= _WORDS_KEPT:
+                self._known.clear()
+            known = self._known[raw] = self._look(raw)
+        return known
 
-    def _look(self, raw: str) -> Word:
+    def _look(self, raw: str) -> tuple[str, int, int]:
         tables = self._tables
         folded = fold(raw)
         canonical = tables.short_form.get(folded, folded)
@@ -178,62 +204,83 @@ class Lexicon(dict[str, Word]):
         flags |= HEAD if canonical in self._heads and not mere else 0
         flags |= ABBREVIATION if folded in tables.dotted or len(folded) == 1 else 0
         code = zlib.crc32(folded.encode()) + (NUMBERS_FROM if flags & DIGIT else 0)
-        return Word(canonical, flags, code)
+        return canonical, flags, code
 
     def read(self, text: str) -> Reading:
         """Return a text's words; none for a text without."""
+        *pieces, last = text.split(" ")
         words: list[Word] = []
-        gaps, starts, here, flags = [""], [], 0, 0
-        pieces = self._pieces
-        for piece in text.split(" "):
-            for word, gap, length in pieces.get(piece) or self._taken_apart(piece):
-                words.append(word)
-                gaps.append(gap)
-                starts.append(here)
-                here += length
-                flags |= word.flags
-        gaps[-1] = gaps[-1][:-1]  # no blank follows the last piece
-        starts.append(len(text))
-        if flags & _WHOLE:
-            words, gaps, starts = self._read_whole(text)
-            flags = reduce(or_, map(_FLAGS_OF, words), 0)
-        return Reading(text, words, gaps, starts, flags, *_begins(words, gaps))
+        known = self._pieces
+        for piece in pieces:
+            words += known.get(piece) or self._taken_apart(piece, blank=" ")
+        words += self._last.get(last) or self._taken_apart(last, blank="")
+        reading = _reading(text, words)
+        return self._read_whole(text) if reading.flags & (_ODD | CASELESS) else reading
 
-    def _taken_apart(self, piece: str) -> tuple[_Part, ...]:
-        """Return the words of a piece that has not been met, with the marks after them."""
-        if len(self._pieces) >= _WORDS_KEPT:
-            self._pieces.clear()
-        raw, (before, *gaps), _ = split_words(piece)
-        parts: tuple[_Part, ...] = (_ODD_PART,)
-        if raw and not before:
-            gaps[-1] += " "
-            parts = tuple(
-                (self[word], gap, len(word) + len(gap)) for word, gap in zip(raw, gaps, strict=True)
-            )
-        self._pieces[piece] = parts
-        return parts
+    def _taken_apart(self, piece: str, *, blank: str) -> tuple[Word, ...]:
+        """Return the words of a piece that is met for the first time."""
+        known = self._pieces if blank else self._last
+        if len(known) >= _WORDS_KEPT:
+            known.clear()
+        raw, (before, *after), _ = split_words(f"{piece}{blank}")
+        odd = bool(before) or not raw
+        known[piece] = (_ODD_WORD,) if odd else self._words(raw, after, last=not blank)
+        return known[piece]
 
-    def _read_whole(self, text: str) -> tuple[list[Word], list[str], list[int]]:
-        """Return the words, gaps and starts of a text that its pieces alone do not tell."""
-        raw, gaps, starts = split_words(text)
-        words = [self[word] for word in raw]
-        if any(word.flags & CASELESS for word in words):
-            raw, gaps, starts = split_letters(raw, gaps)
-            words = [self[word] for word in raw]
-        return words, gaps, starts
+    def _words(self, raw: Sequence[str], after: Sequence[str], *, last: bool) -> tuple[Word, ...]:
+        words = []
+        for number, (word, marks) in enumerate(zip(raw, after, strict=True), 1):
+            canonical, flags, code = self._looked_up(word)
+            following = raw[number] if number < len(raw) else ""
+            flags |= _of_marks(marks, following, last=last and not following)
+            words.append(Word(canonical, flags, code, marks, len(word) + len(marks)))
+        return tuple(words)
+
+    def _read_whole(self, text: str) -> Reading:
+        """Return the words of a text with a piece that begins with a mark or knows no blanks."""
+        raw, gaps, _ = split_words(text)
+        if any(self._looked_up(word)[1] & CASELESS for word in raw):
+            raw, gaps, _ = split_letters(raw, gaps)
+        return _reading(text, self._words(raw, gaps[1:], last=True), before=gaps[0])
 
 
-def _begins(words: list[Word], gaps: list[str]) -> tuple[set[int], set[int]]:
+def _reading(text: str, words: Sequence[Word], *, before: str = "") -> Reading:
+    """Return what is known of a text, given its words and the marks before them."""
+    starts: list[int] = []
+    names: list[int] = []
+    claims: list[int] = []
+    ends: list[int] = []
+    here, flags = len(before), UNTIDY if before and (words or before not in _TIDY_END) else 0
+    for number, word in enumerate(words):
+        starts.append(here)
+        here += word.length
+        of_word = word.flags
+        flags |= of_word
+        if of_word & _NOTED:
+            if of_word & _NAME:
+                names.append(number)
+            if of_word & ANY_CLAIM:
+                claims.append(number)
+            if of_word & _ENDS:
+                ends.append(number)
+    starts.append(here)
+    if ends and ends[-1] == len(words) - 1:
+        ends.pop()
+    begins, sentences = _beginnings(words, ends) if ends else (_ONLY_FIRST, _ONLY_FIRST)
+    return Reading(text, words, starts, flags, names, claims, begins, sentences)
+
+
+def _beginnings(words: Sequence[Word], ends: Sequence[int]) -> tuple[Set[int], Set[int]]:
     """Return the words at which a capital is due anyway, and those at which a sentence begins."""
     begins, sentences = {0}, {0}
-    for number in [number for number, gap in enumerate(gaps) if gap != " "]:
-        ends = _ending(gaps[number])
-        if not ends or not 0 < number < len(words):
+    for number in ends:
+        word, following = words[number], words[number + 1]
+        if word.flags & ABBREVIATION and word.after == ". " and not following.flags & COMMON:
             continue
-        before = words[number - 1].flags
-        if before & ABBREVIATION and gaps[number] == ". " and not words[number].flags & COMMON:
-            continue
-        begins.add(number)
-        if ends == _SENTENCE:
-            sentences.add(number)
+        begins.add(number + 1)
+        if word.flags & _ENDS_SENTENCE:
+            sentences.add(number + 1)
     return begins, sentences
+
+
+_ODD_WORD = Word("", _ODD, 0, "", 0)

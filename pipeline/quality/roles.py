@@ -115,7 +115,7 @@ class RoleReader:
             if length is not None:
                 attached = True
                 end -= length
-                if end > lowest and "," in reading.gaps[end]:
+                if end > lowest and "," in reading.gap(end):
                     return None, -1, attached  # "near the end, on X"
             elif words[end - 1].canonical in self._filling:
                 end -= 1
@@ -138,7 +138,7 @@ class RoleReader:
         if attached:
             shares = (
                 previous in _SHARED
-                and "," not in reading.gaps[before]
+                and "," not in reading.gap(before)
                 and reading.words[before].canonical
                 != "by"  # "to A by B": beside B, or by way of it
             )
