@@ -31,6 +31,11 @@ OPPOSED: tuple[tuple[tuple[str, str], tuple[str, str], str], ...] = (
     (("flow_alignment", "0.5"), ("dispersal_score", "0.25"), "one way and to all sides"),
 )
 _TAG = re.compile(r"^[\[(]?\s*([VRDST](?:\s*[/+&,]\s*[VRDST])*)\s*[\])]?\s*(?:[:—–-]|$)")
+# Words of a question that asks for no contact.
+_NO_CONTACT = re.compile(
+    r"\bavoid(?:s|ing)?\b|\b(?:no|without)\b[^?,;]{0,40}\b(?:contact|collision|collid|pushing)",
+    re.IGNORECASE,
+)
 _ALL = {**MEASURES, **CORRECTED}
 
 
@@ -220,6 +225,12 @@ def _of_question(question: Question, checks: list[Bounded]) -> Iterator[tuple[st
             "tag_against_axis",
             f"tagged {'/'.join(sorted(tag))}, measures {'/'.join(sorted(axes))}",
         )
+    for one in checks:
+        low = one.stated.low
+        if one.measure.name == "collision_fraction" and low is not None and low > 0:
+            words = _NO_CONTACT.search(question.text)
+            if words:
+                yield "contact_against_words", f"asks {words[0]!r} and wants {low} or more of it"
     if checks and all(_is_steady(one) for one in checks):
         yield "lone_steady_trend", "only trends that may be 0: a crowd that stands passes"
 

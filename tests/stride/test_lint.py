@@ -255,6 +255,23 @@ def test_the_command_tells_counts_and_the_first_findings(tmp_path, capsys):
     assert "warn: 0000 Q1: tagged D, measures V (tag_against_axis)" in told
 
 
+@pytest.mark.parametrize(
+    ("text", "low", "found"),
+    [
+        ("R: Do they avoid collisions?", 0.001, True),
+        ("Do they move without physical contact?", 0.001, True),
+        ("Is there no pushing?", 0.001, True),
+        ("R: Do they avoid collisions?", 0.0, False),
+        ("R: Do bodies touch?", 0.001, False),
+        ("Do they touch more than in normal avoidance?", 0.03, False),
+        ("Is there no common goal, with collisions here and there?", 0.001, False),
+    ],
+)
+def test_a_question_for_no_contact_that_wants_contacts_is_told(text, low, found):
+    asked = question(check("collision_fraction", {"min": low, "max": 0.02}, delta=0), text=text)
+    assert (("warn", "contact_against_words") in codes(asked)) is found
+
+
 # ---- arrays beside it -------------------------------------------------------------------------
 
 
