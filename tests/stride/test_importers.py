@@ -88,9 +88,13 @@ def test_obsmat_brings_its_own_velocities(tmp_path):
     ("text", "words"),
     [
         ("780 1 2.0\n", "line 1: expected 4 numbers, found 3"),
+        ("780 1 2.0 0 1.0 0 0 0\n", "line 1: expected 4 numbers, found 8"),
         ("780 1 2.0 x\n", "line 1: expected numbers"),
-        ("780.5 1 2.0 1\n785.5 1 2.0 1\n", "frame: expected whole numbers"),
-        ("", "expected tracks of 2 points or more, found none"),
+        ("780 1 2 1\n780.5 1 2.0 1\n", "frame: expected whole numbers.*found 780.5 in row 2"),
+        ("780 1e18 2 1\n790 1e18 2 1\n", "id: expected whole numbers below 2\\^53, found 1e"),
+        ("1e300 1 2 1\n", "frame: expected whole numbers below 2\\^53, found 1"),
+        ("", "expected tracks of 2 points or more, found none; it has no rows"),
+        ("780 1 ? ?\n", "found none; 1 rows without a position left out"),
         ("780 1 1 1\n", "expected tracks of 2 points"),
     ],
 )
@@ -126,7 +130,10 @@ def test_trajnetpp_reads_scenes_and_tracks(tmp_path):
     imported = read(file, "trajnetpp")
     assert imported.walk.dt_s == pytest.approx(0.4)
     assert value(imported.walk, "mean_speed") == pytest.approx(1.0)
-    assert imported.notes[0] == "1 rows without a position left out"
+    assert imported.notes[:2] == (
+        "1 points of further predictions left out",
+        "1 rows without a position left out",
+    )
     assert read(file, "trajnetpp", fps=5.0).walk.dt_s == pytest.approx(0.2)
 
 
@@ -138,6 +145,11 @@ def test_trajnetpp_reads_scenes_and_tracks(tmp_path):
         ("[1]\n", "line 1: expected a scene or a track"),
         ("{\n", "line 1: expected JSON"),
         ('{"scene": {"fps": 0}}\n', "above 0"),
+        ('{"track": {"f": 1.5, "p": 1}}\n', "line 1: f: expected a whole number"),
+        ('{"track": {"f": Infinity, "p": 1}}\n', "line 1: f: expected a whole number"),
+        ('{"track": {"f": 1, "p": 9007199254740993}}\n', "line 1: p: expected a whole number"),
+        ('{"track": {"f": 1, "p": 1, "x": 1' + "0" * 400 + "}}\n", "line 1: x: expected a number"),
+        ('{"truck": {"f": 1}}\n', "line 1: expected a scene or a track"),
     ],
 )
 def test_a_trajnetpp_line_that_is_none_is_named(tmp_path, text, words):
@@ -146,6 +158,19 @@ def test_a_trajnetpp_line_that_is_none_is_named(tmp_path, text, words):
 
 
 HEAD = "# description: corridor\n# framerate: 25.00\n# id frame x/{unit} y/{unit} z/{unit}\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "fps"), [("25.0.0", 25.0), ("12,5", 12.5), ("16 fps", 16.0), (".", None)]
+)
+def test_a_frame_rate_is_read_however_it_is_written(tmp_path, told, fps):
+    head = HEAD.format(unit="m").replace("25.00", told)
+    file = put(tmp_path / "p.txt", head + "1 0 1.0 1.0\n1 1 1.1 1.0\n")
+    if fps is None:
+        with pytest.raises(SourceError, match="--fps"):
+            read(file, "pedpy_text")
+    else:
+        assert read(file, "pedpy_text").walk.dt_s == pytest.approx(1 / fps)
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("m", 1), ("cm", 100)])
@@ -166,13 +191,13 @@ def test_pedpy_text_that_says_nothing_asks(tmp_path):
     assert read(file, "pedpy_text", fps=10.0, unit="m").walk.dt_s == pytest.approx(0.1)
 
 
-def jupedsim(path, fps="10"):
+def jupedsim(path, fps="10", *, people=(1, 2), late=0):
     base = sqlite3.connect(path)
-    base.execute("CREATE TABLE trajectory_data (frame INTEGER, id INTEGER, pos_x REAL, pos_y REAL)")
+    base.execute("CREATE TABLE trajectory_data (frame, id, pos_x REAL, pos_y REAL)")
     base.execute("CREATE TABLE metadata (key TEXT, value TEXT)")
     if fps is not None:
         base.execute("INSERT INTO metadata VALUES ('fps', ?)", (fps,))
-    rows = [(k, p, 1 + 0.1 * k, float(p)) for k in range(5) for p in (1, 2)]
+    rows = [(k + late, p, 1 + 0.1 * k, float(n)) for k in range(5) for n, p in enumerate(people)]
     base.executemany("INSERT INTO trajectory_data VALUES (?, ?, ?, ?)", rows)
     base.commit()
     base.close()
@@ -187,6 +212,17 @@ def test_jupedsim_is_read_without_touching_the_file(tmp_path):
     assert value(walk, "mean_speed") == pytest.approx(1.0)
     assert file.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["run.sqlite"]
+
+
+def test_large_ids_of_jupedsim_stay_two_people(tmp_path):
+    file = jupedsim(tmp_path / "run.sqlite", people=(2**60, 2**60 + 1))
+    assert read(file, "jupedsim").agents == (str(2**60), str(2**60 + 1))
+
+
+@pytest.mark.parametrize("wrong", [{"late": 0.5}, {"people": (None,)}, {"people": ("a",)}])
+def test_a_frame_or_id_of_jupedsim_that_is_no_whole_number_is_refused(tmp_path, wrong):
+    with pytest.raises(SourceError, match="no whole number"):
+        read(jupedsim(tmp_path / "run.sqlite", **wrong), "jupedsim")
 
 
 def test_a_file_that_is_no_jupedsim_file_is_refused(tmp_path):
@@ -245,6 +281,19 @@ def test_a_matrix_that_is_no_homography_is_refused(tmp_path, matrix):
              homography=put(tmp_path / "H.txt", matrix), pixel_order="xy")  # fmt: skip
 
 
+def test_boxes_that_are_none_to_consider_say_so(tmp_path):
+    with pytest.raises(SourceError, match="in all 2"):
+        matrix = put(tmp_path / "H.txt", "1 0 0\n0 1 0\n0 0 1")
+        tracks = put(tmp_path / "t.txt", "1,1,0,0,5,5,0\n2,1,0,0,5,5,0\n")
+        read(tracks, "mot", fps=25.0, homography=matrix, pixel_order="xy")
+
+
+@pytest.mark.parametrize("radius_m", [0.0, -0.2, float("nan"), float("inf")])
+def test_a_radius_is_above_nothing(tmp_path, radius_m):
+    with pytest.raises(SourceError, match="--radius"):
+        read(put(tmp_path / "z.txt", four_columns()), "four_columns", fps=25.0, radius_m=radius_m)
+
+
 def test_boxes_need_a_homography(tmp_path):
     with pytest.raises(SourceError, match="--homography"):
         read(put(tmp_path / "t.txt", "1,1,0,0,5,5,1\n"), "mot", fps=25.0)
@@ -286,7 +335,8 @@ def test_a_table_is_read_by_a_map_of_its_columns(tmp_path, table, suffix):
     [
         ({"id": "who", "x": "x", "y": "y"}, "one of frame and time"),
         ({"id": "who", "x": "x", "frame": "n", "y": "z"}, "column 'z'"),
-        ({"id": "who", "x": "who", "y": "y", "frame": "n"}, "who: expected numbers"),
+        ({"id": "who", "x": "who", "y": "y", "frame": "n"}, "who: expected numbers, found 'Zoë'"),
+        ({"id": "who", "x": "x", "y": "y", "frame": "n", "vx": "u"}, "vx, vy"),
         ({"id": "who", "x": "x", "y": "y", "frame": "n", "z": "y"}, "one of frame and time"),
         ({"id": "n", "x": "x", "y": "y", "time": "y"}, "evenly spaced|2 moments"),
     ],
@@ -295,6 +345,15 @@ def test_a_map_that_does_not_fit_the_table_is_refused(tmp_path, table, columns, 
     table.with_columns(y=pl.Series([1.0, 1.0, 1.0, 1.5, 2.0, 7.3])).write_csv(tmp_path / "w.csv")
     with pytest.raises(SourceError, match=words):
         read(tmp_path / "w.csv", "table", columns=columns, fps=2.0)
+
+
+def test_rows_without_an_id_are_nobody_and_counted(tmp_path, table):
+    nameless = table.with_columns(who=pl.Series(["Zoë", "Zoë", None, "Ann", "Ann", None]))
+    nameless.write_parquet(tmp_path / "w.PARQUET")
+    columns = {"id": "who", "x": "x", "y": "y", "frame": "n"}
+    imported = read(tmp_path / "w.PARQUET", "table", columns=columns, fps=2.0)
+    assert imported.agents == ("Zoë",)
+    assert imported.notes[0] == "2 rows without an id left out"
 
 
 def test_agents_seen_in_different_frames_are_refused():

@@ -34,7 +34,7 @@ def read_obsmat(path: Path, *, fps: float, radius_m: float) -> Imported:
     Raises:
         SourceError: It is not of this format.
     """
-    table, _ = number_rows(path, fewest=8)
+    table, _ = number_rows(path, fewest=8, most=8)
     rows = Rows(
         whole(table[:, 0], "frame", path),
         whole(table[:, 1], "id", path),
@@ -57,7 +57,7 @@ def read_four_columns(path: Path, *, fps: float, radius_m: float) -> Imported:
     Raises:
         SourceError: It is not of this format.
     """
-    table, _ = number_rows(path, fewest=4)
+    table, _ = number_rows(path, fewest=4, most=4)
     rows = Rows(
         whole(table[:, 0], "frame", path), whole(table[:, 1], "id", path), table[:, 2], table[:, 3]
     )

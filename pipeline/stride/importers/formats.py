@@ -3,6 +3,7 @@
 read_recording(Path("obsmat.txt"), "eth_obsmat", options=ImportOptions(fps=15.0, ...))  ->  Imported
 """
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -98,6 +99,8 @@ def read_recording(path: Path, form: str, *, options: ImportOptions) -> Imported
     """Read a recording of a format of `FORMATS`.
 
     Raises:
-        SourceError: It is not of that format, or an option it needs is missing.
+        SourceError: It is not of that format, or an option it needs is missing or no radius.
     """
+    if not 0 < options.radius_m < math.inf:
+        raise SourceError(f"--radius: expected metres above 0, found {options.radius_m}")
     return FORMATS[form](path, options)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.errors import SourceError
+from pipeline.stride.arrays import Ints
 from pipeline.stride.importers.rows import Clock, Imported, Rows, trajectory_of_rows
 
 _POINTS = "SELECT frame, id, pos_x, pos_y FROM trajectory_data ORDER BY frame, id"
@@ -35,12 +36,21 @@ def read_jupedsim(path: Path, *, radius_m: float) -> Imported:
             told = base.execute(_FPS).fetchone()
         finally:
             base.close()
-        frame, agent, x, y = np.array(points, dtype=np.float64).reshape(-1, 4).T
+        frame, agent = (_whole([row[place] for row in points]) for place in (0, 1))
+        x, y = np.array([row[2:] for row in points], dtype=np.float64).reshape(-1, 2).T
         fps = float(told[0]) if told else None
     except (sqlite3.Error, ValueError, TypeError) as fault:
         raise SourceError(
             f"{path}: expected JuPedSim's tables trajectory_data and metadata, found {fault}"
         ) from fault
-    rows = Rows(frame.astype(np.int64), agent.astype(np.int64), x, y)
+    rows = Rows(frame, agent, x, y)
     read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
     return read._replace(walk=read.walk._replace(frame_of_reference="JuPedSim plan, metres"))
+
+
+def _whole(values: list[object]) -> Ints:
+    """Return numbers of frames or agents as they are: doubles would make one of two large ones."""
+    for value in values:
+        if not isinstance(value, int):
+            raise TypeError(f"a frame or id {value!r}, which is no whole number")
+    return np.array(values, dtype=np.int64)

@@ -7,6 +7,7 @@ The matrix maps pixels to metres. Those of ETH and HOTEL take (row, column), mos
 which it is must be said, for both give plausible numbers.
 """
 
+import math
 from pathlib import Path
 from typing import Literal
 
@@ -43,8 +44,12 @@ def read_mot(
     Raises:
         SourceError: One of the files is not of its format.
     """
-    table, _ = number_rows(path, fewest=7)
+    table, _ = number_rows(path, fewest=7, most=math.inf)
     considered = table[:, 6] != 0
+    if len(table) and not considered.any():
+        raise SourceError(
+            f"{path}: expected boxes to consider, found confidence 0 (column 7) in all {len(table)}"
+        )
     table = table[considered]
     feet = np.column_stack((table[:, 2] + table[:, 4] / 2, table[:, 3] + table[:, 5]))
     ground = on_ground(feet, read_homography(homography), pixel_order=pixel_order)
@@ -67,7 +72,7 @@ def read_homography(path: Path) -> Floats:
     Raises:
         SourceError: It is none, or has no inverse.
     """
-    matrix, _ = number_rows(path, fewest=3)
+    matrix, _ = number_rows(path, fewest=3, most=math.inf)
     if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or np.linalg.det(matrix) == 0:
         raise SourceError(
             f"{path}: expected a 3 x 3 matrix that has an inverse, found {matrix.shape}"

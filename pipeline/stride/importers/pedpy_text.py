@@ -7,6 +7,7 @@
 Some corridor files are in centimetres: the unit is read from the head (`x/cm`) or given.
 """
 
+import math
 import re
 from pathlib import Path
 from typing import Literal
@@ -23,8 +24,8 @@ from pipeline.stride.importers.rows import (
 
 Unit = Literal["m", "cm"]
 _METRES: dict[str, float] = {"m": 1.0, "cm": 0.01}
-_FRAMERATE = re.compile(r"fram(?:e\s*)?rate\s*[:=]?\s*([0-9.]+)", re.IGNORECASE)
-_UNIT = re.compile(r"\bx\s*[/\[(]\s*(cm|m)\b", re.IGNORECASE)
+_FRAMERATE = re.compile(r"fram(?:e\s*)?rate\s*[:=]?\s*([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
+_UNIT = re.compile(r"\bx\s*[/\[(]\s*(?:in\s+)?(cm|m)\b", re.IGNORECASE)
 
 
 def read_pedpy_text(
@@ -41,10 +42,10 @@ def read_pedpy_text(
     Raises:
         SourceError: It is not of this format, or neither it nor the caller says fps or unit.
     """
-    table, comments = number_rows(path, fewest=4)
+    table, comments = number_rows(path, fewest=4, most=math.inf)
     head = "\n".join(comments)
     rate, told = _FRAMERATE.search(head), _UNIT.search(head)
-    fps = fps if fps is not None else float(rate[1]) if rate else None
+    fps = fps if fps is not None else float(rate[1].replace(",", ".")) if rate else None
     unit_word = unit or (told[1].lower() if told else None)
     if fps is None or unit_word is None:
         missing = "fps" if fps is None else "unit"

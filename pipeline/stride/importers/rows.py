@@ -22,6 +22,8 @@ from pipeline.stride.trajectories import Trajectory, check_dt, trajectory, with_
 DEFAULT_RADIUS_M = 0.2
 # Cells of the grid (frames times agents); beyond it frame numbers are hardly frame numbers.
 _MOST_CELLS = 100_000_000
+# Doubles tell whole numbers apart up to here; beyond it two agents could become one.
+MOST_WHOLE = 2**53
 
 
 class Rows(NamedTuple):
@@ -83,7 +85,8 @@ def trajectory_of_rows(rows: Rows, *, clock: Clock, radius_m: float, where: str)
     """
     kept, notes = _kept(rows)
     if not kept.any():
-        raise SourceError(f"{where}: expected tracks of 2 points or more, found none; {notes}")
+        left_out = "; ".join(notes) or "it has no rows"
+        raise SourceError(f"{where}: expected tracks of 2 points or more, found none; {left_out}")
     frame, x, y = rows.frame[kept], rows.x[kept], rows.y[kept]
     names, column = np.unique(rows.agent[kept], return_inverse=True)
     step = _step_of(frame, column, where)
@@ -171,19 +174,23 @@ def _grid(row: Ints, column: Ints, values: Floats, shape: tuple[int, int]) -> tu
     return grid, present
 
 
-def number_rows(path: Path, *, fewest: int, hidden: str = "?") -> tuple[Floats, list[str]]:
+def number_rows(
+    path: Path, *, fewest: int, most: float, hidden: str = "?"
+) -> tuple[Floats, list[str]]:
     """Read a text of numbers parted by blanks, tabs or commas.
 
     Args:
         path: The file.
         fewest: Columns each row must have; further ones are kept if all rows have them.
+        most: Columns a row may have.
         hidden: A word for a number that is withheld; it becomes NaN.
 
     Returns:
         The numbers, (M, K), and the comment lines (those that begin with #).
 
     Raises:
-        SourceError: The file cannot be read, or a row is short or no numbers; names the line.
+        SourceError: The file cannot be read, or a row is short, long or no numbers; names the
+            line.
     """
     rows: list[list[float]] = []
     comments: list[str] = []
@@ -198,10 +205,11 @@ def number_rows(path: Path, *, fewest: int, hidden: str = "?") -> tuple[Floats, 
             row = [math.nan if word == hidden else float(word) for word in words]
         except ValueError as fault:
             raise SourceError(f"{path} line {number}: expected numbers, found {fault}") from fault
-        if len(row) < fewest:
+        if not fewest <= len(row) <= most:
+            wanted = f"{fewest}" if fewest == most else f"{fewest} or more"
             raise SourceError(
-                f"{path} line {number}: expected {fewest} numbers, found {len(row)}; is it of"
-                " this format?"
+                f"{path} line {number}: expected {wanted} numbers, found {len(row)}; is it of this"
+                " format?"
             )
         rows.append(row)
     width = min(map(len, rows), default=fewest)
@@ -224,9 +232,14 @@ def whole(values: Sequence[float] | Floats, name: str, path: Path) -> Ints:
     """Return numbers as whole ones, as frames and agents are.
 
     Raises:
-        SourceError: One is not whole.
+        SourceError: One is not whole, or too large to be told from its neighbours.
     """
     array = np.asarray(values, dtype=np.float64)
-    if not (np.isfinite(array) & (array == np.rint(array))).all():
-        raise SourceError(f"{path}: {name}: expected whole numbers, found others; wrong columns?")
+    bad = ~((np.abs(array) < MOST_WHOLE) & (array == np.rint(array)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise SourceError(
+            f"{path}: {name}: expected whole numbers below 2^53, found {array[row]:.17g} in row"
+            f" {row + 1}; wrong columns?"
+        )
     return array.astype(np.int64)

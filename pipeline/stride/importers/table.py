@@ -3,7 +3,7 @@
     read_table(Path("walk.csv"), columns={"time": "t", "id": "person", "x": "x_m", "y": "y_m"}, ...)
 
 Either `frame` (whole numbers, with fps) or `time` (seconds, evenly spaced) is mapped; `vx` and `vy`
-may be. Rows without x or y count as absent.
+may be, both. Rows without x or y count as absent; rows without an id are left out.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,8 @@ def read_table(
     """
     unknown = sorted(set(columns) - set(COLUMNS))
     needed = {"id", "x", "y"} - set(columns)
-    if unknown or needed or ("frame" in columns) == ("time" in columns):
+    half = ("vx" in columns) != ("vy" in columns)
+    if unknown or needed or half or ("frame" in columns) == ("time" in columns):
         raise SourceError(
             f"{path}: expected columns for id, x, y and one of frame and time (and vx, vy), found"
             f" {', '.join(columns) or 'none'}; give --columns id=NAME,x=NAME,..."
@@ -51,8 +52,10 @@ def read_table(
         raise SourceError(
             f"{path}: expected the column {missing[0]!r}, found {', '.join(frame.columns)}"
         )
+    nameless = frame[columns["id"]].null_count()
+    frame = frame.filter(frame[columns["id"]].is_not_null())
     velocity = None
-    if "vx" in columns and "vy" in columns:
+    if "vx" in columns:
         velocity = np.column_stack([_numbers(frame, columns[one], path) for one in ("vx", "vy")])
     clock = Clock(fps=fps)
     if "time" in columns:
@@ -67,7 +70,9 @@ def read_table(
         _numbers(frame, columns["y"], path),
         velocity,
     )
-    return trajectory_of_rows(rows, clock=clock, radius_m=radius_m, where=str(path))
+    read = trajectory_of_rows(rows, clock=clock, radius_m=radius_m, where=str(path))
+    notes = (f"{nameless} rows without an id left out",) if nameless else ()
+    return read._replace(notes=(*notes, *read.notes))
 
 
 def _text() -> "type[pl.String]":
@@ -80,7 +85,7 @@ def _frame(path: Path) -> "pl.DataFrame":
     import polars as pl  # noqa: PLC0415 - as above
 
     try:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             return pl.read_parquet(path)
         return pl.read_csv(path, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as fault:
@@ -89,10 +94,16 @@ def _frame(path: Path) -> "pl.DataFrame":
 
 
 def _numbers(frame: "pl.DataFrame", name: str, path: Path) -> Floats:
-    if not frame[name].dtype.is_numeric() and frame[name].null_count() < len(frame):
-        raise SourceError(f"{path}: {name}: expected numbers, found {frame[name].dtype}")
     import polars as pl  # noqa: PLC0415 - as above
 
+    column = frame[name]
+    if not column.dtype.is_numeric() and column.null_count() < len(column):
+        number = column.cast(pl.Float64, strict=False) if column.dtype == pl.String else None
+        odd = column.is_not_null() if number is None else column.is_not_null() & number.is_null()
+        row = int(odd.to_numpy().argmax())
+        raise SourceError(
+            f"{path}: {name}: expected numbers, found {str(column[row])[:40]!r} in row {row + 1}"
+        )
     return np.asarray(frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy(), dtype=np.float64)
 
 

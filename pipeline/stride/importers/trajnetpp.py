@@ -4,7 +4,8 @@
     {"track": {"f": 10, "p": 1, "x": 3.2, "y": -0.4}}
 
 The whole file becomes one trajectory. `fps` counts steps of the frame numbers, whatever their size
-(10, 20, ... at 2.5 fps are 0.4 s apart). Of several predictions only the first is read.
+(10, 20, ... at 2.5 fps are 0.4 s apart). Of several predictions only the first is read, the others
+are counted.
 """
 
 import json
@@ -15,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from pipeline.errors import SourceError
-from pipeline.stride.importers.rows import Clock, Imported, Rows, text_of, trajectory_of_rows
+from pipeline.stride.importers.rows import (
+    MOST_WHOLE,
+    Clock,
+    Imported,
+    Rows,
+    text_of,
+    trajectory_of_rows,
+)
 
 
 def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Imported:
@@ -30,20 +38,27 @@ def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Importe
         SourceError: A line is none of the two, or no scene says fps.
     """
     points: list[tuple[int, int, float, float]] = []
+    further = 0
     for number, line in enumerate(text_of(path).splitlines(), start=1):
         if not line.strip():
             continue
         record = _record(line, f"{path} line {number}")
         if "scene" in record and fps is None:
             fps = _number(record["scene"], "fps", f"{path} line {number}")
-        if "track" in record and not record["track"].get("prediction_number"):
-            points.append(_point(record["track"], f"{path} line {number}"))
+        if "track" in record:
+            if record["track"].get("prediction_number"):
+                further += 1
+            else:
+                points.append(_point(record["track"], f"{path} line {number}"))
     if fps is None or not 0 < fps < math.inf:
         raise SourceError(f"{path}: expected a scene with fps above 0, found {fps}; give --fps")
-    frame, agent, x, y = np.array(points, dtype=np.float64).reshape(-1, 4).T
-    rows = Rows(frame.astype(np.int64), agent.astype(np.int64), x, y)
+    who = np.array([point[:2] for point in points], dtype=np.int64).reshape(-1, 2)
+    place = np.array([point[2:] for point in points], dtype=np.float64).reshape(-1, 2)
+    rows = Rows(who[:, 0], who[:, 1], place[:, 0], place[:, 1])
     read = trajectory_of_rows(rows, clock=Clock(step_s=1 / fps), radius_m=radius_m, where=str(path))
-    return read._replace(walk=read.walk._replace(frame_of_reference="TrajNet++ world, metres"))
+    notes = (f"{further} points of further predictions left out",) if further else ()
+    walk = read.walk._replace(frame_of_reference="TrajNet++ world, metres")
+    return read._replace(walk=walk, notes=(*notes, *read.notes))
 
 
 def _record(line: str, where: str) -> dict[str, Any]:
@@ -52,15 +67,16 @@ def _record(line: str, where: str) -> dict[str, Any]:
     except ValueError as fault:
         raise SourceError(f"{where}: expected JSON, found {fault}") from fault
     parts = list(record.values()) if isinstance(record, dict) else [None]
-    if not all(isinstance(part, dict) for part in parts):
+    known = isinstance(record, dict) and not {"scene", "track"}.isdisjoint(record)
+    if not known or not all(isinstance(part, dict) for part in parts):
         raise SourceError(f"{where}: expected a scene or a track, found {line[:60]}")
     return dict(record)
 
 
 def _point(track: dict[str, Any], where: str) -> tuple[int, int, float, float]:
     return (
-        int(_number(track, "f", where)),
-        int(_number(track, "p", where)),
+        _whole(track, "f", where),
+        _whole(track, "p", where),
         _number(track, "x", where) if track.get("x") is not None else math.nan,
         _number(track, "y", where) if track.get("y") is not None else math.nan,
     )
@@ -70,4 +86,16 @@ def _number(record: dict[str, Any], key: str, where: str) -> float:
     value = record.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise SourceError(f"{where}: {key}: expected a number, found {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as fault:
+        raise SourceError(f"{where}: {key}: expected a number, found one of 309 digits") from fault
+
+
+def _whole(record: dict[str, Any], key: str, where: str) -> int:
+    number = _number(record, key, where)
+    if not abs(number) < MOST_WHOLE or number != round(number):
+        raise SourceError(
+            f"{where}: {key}: expected a whole number below 2^53, found {record[key]}"
+        )
+    return int(number)
