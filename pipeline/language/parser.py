@@ -55,16 +55,23 @@ def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "plan",
         help="say what a run would ask of a model: requests, tokens, time, changed prompts",
-        description="Render the requests of every row with the prompts and params.yaml as they are"
-        " now and say, for each city and task, how many the ledger can answer, how many are new,"
-        " what they would cost in tokens and time (as measured with this model; else unknown), and"
-        " which prompts differ from those of a git revision. Starts no model, writes nothing.",
+        description="Render the requests of every stage that asks a model, with prompts and"
+        " params.yaml as they are now, and say for each how many the ledger can answer, how many"
+        " are new, what they would cost in tokens and time (as measured with this model; else"
+        " unknown), and which prompts differ from those of a git revision. `template` and `rules`,"
+        " which are no model, get one line. Starts no model, writes nothing.",
     )
     parser.add_argument(
-        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+        "cities",
+        metavar="CITY",
+        nargs="*",
+        help="keys under `cities:`; none = all of them, and the stages of the whole project",
     )
     parser.add_argument(
-        "--against", metavar="REV", help="git revision to compare with (the default is HEAD)"
+        "--against",
+        metavar="REV",
+        help="git revision to compare with (the default is HEAD); named, it also compares the"
+        " prompts of `template`",
     )
     parser.add_argument(
         "--diffs", type=int, default=2, metavar="N", help="changed prompts to show of each task"
