@@ -215,9 +215,12 @@ def _shape(scenes: list[Any]) -> Shape:
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_without_twins)
+        document = json.loads(text, object_pairs_hook=_without_twins)
+        if "\\u" in text:  # half a character, such as \ud800, could not be written to a report
+            json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as fault:
         raise SourceError(f"{where}: expected JSON, found {fault}; mend the file") from fault
+    return document
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

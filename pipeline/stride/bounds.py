@@ -113,9 +113,17 @@ def _between(expected: Mapping[str, Any], tolerance: Decimal) -> Interval:
 def _finite(value: Any, name: str) -> Decimal:
     if value is None:
         raise BoundsError(f"{name} is null")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BoundsError(f"{name} is {value!r}, expected a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _holds(value):
+        raise BoundsError(f"{name} is {repr(value)[:40]}, expected a number")
     return decimal_of(value)
+
+
+def _holds(value: float) -> bool:
+    """Tell whether a double can be this number: a whole one of 400 digits cannot."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _not_negative(value: Any, name: str) -> Decimal:

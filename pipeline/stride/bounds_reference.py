@@ -47,7 +47,9 @@ def as_published(value: Any, expected: Any, *, delta: Any, factor: float = 1.0) 
         if not _is_number(value):
             return False
         whole = isinstance(expected, int) and isinstance(value, int)
-        return bool(abs(value - expected) <= (_INT_TOL if whole else _ABS_TOL))
+        return bool(
+            abs(value - _number(expected, "expected_result")) <= (_INT_TOL if whole else _ABS_TOL)
+        )
     if isinstance(expected, list):
         return (
             isinstance(value, list)
@@ -122,9 +124,13 @@ def _width(expected: Mapping[str, Any], target: float, delta: float) -> float:
 
 
 def _number(value: Any, name: str) -> float:
-    if not isinstance(value, int | float):
-        raise LostError(f"{name}: expected a number, found {value!r}; the published scorer ends")
-    return value
+    try:
+        if isinstance(value, int | float):
+            float(value)
+            return value
+    except OverflowError:
+        value = f"one of {len(str(value))} digits"
+    raise LostError(f"{name}: expected a number, found {value!r}; the published scorer ends")
 
 
 def _is_number(value: Any) -> bool:

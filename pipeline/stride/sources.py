@@ -93,12 +93,18 @@ class NpzSource:
 
     def read(self, scenario_id: str) -> StatesRead:
         """Read the array of a scenario; `present` of the file is not for several arrays."""
-        states = self._file.array(self._keys[folded(scenario_id)])
-        return read_states(states, self._file.dt_s(), settings=self._settings)
+        key = self._keys[folded(scenario_id)]
+        where = f"{self._file.path}: {key}"
+        dt_s = self._file.dt_s()
+        return read_states(self._file.array(key), dt_s, settings=self._settings, where=where)
 
 
 class FolderSource:
-    """A folder with a folder for each scenario, named by its id, with sim.npz in it."""
+    """A folder with a folder for each scenario, named by its id, with sim.npz in it.
+
+    Raises:
+        SourceError: There is none, or one twice in two forms of Unicode.
+    """
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self._settings = settings
@@ -108,6 +114,11 @@ class FolderSource:
             for name in reversed(FILE_NAMES)
             if (path / name).is_file()
         }
+        if not found:
+            raise SourceError(
+                f"{folder}: expected folders ID/{FILE_NAMES[0]}, found none; name the folder that"
+                " holds them"
+            )
         self._files = {
             name: found[own] for name, own in _by_id(list(found), where=str(folder)).items()
         }
@@ -171,13 +182,14 @@ def read_file(file: StatesFile, key: str, *, settings: Settings) -> StatesRead:
     """
     own = settings.mode == "strict"
     states = file.array(key)
-    present = file.present() if own and settings.absent is None else None
-    if present is not None and present.shape != states.shape[:2]:
-        raise SourceError(
-            f"{file.path}: present: expected the shape {states.shape[:2]}, found {present.shape}"
-        )
+    shape = states.shape
     read = read_states(
-        states, file.dt_s(), settings=settings, present=present, group=file.group() if own else None
+        states,
+        file.dt_s(),
+        settings=settings,
+        present=file.present(shape[:2]) if own and settings.absent is None else None,
+        group=file.group(shape[1:2]) if own else None,
+        where=f"{file.path}: {key}",
     )
     if file.holds_pickled_scene():
         words = "scene: a pickled object, passed over: reading it could run somebody's program"
@@ -192,6 +204,7 @@ def read_states(
     settings: Settings,
     present: Bools | None = None,
     group: Ints | None = None,
+    where: str = "states",
 ) -> StatesRead:
     """Read an array of states as the settings say.
 
@@ -201,18 +214,24 @@ def read_states(
         settings: How to read.
         present: (T, N), who is there, if the file says so itself.
         group: (N,), if the file has it.
+        where: Where the array lies, for messages.
 
     Raises:
         SourceError: The array is not of the right shape.
     """
     if settings.mode == "strict" and (states.ndim != 3 or states.shape[2] != COLUMNS):
         raise SourceError(
-            f"states: expected the shape (T, N, {COLUMNS}), found {states.shape}; put frames first,"
-            " then agents, then x, y, vx, vy, goal x, goal y, radius"
+            f"{where}: expected the shape (T, N, {COLUMNS}), found {states.shape}; put frames"
+            " first, then agents, then x, y, vx, vy, goal x, goal y, radius"
         )
     absent: Absent | None = "zero" if settings.mode == "reference" else settings.absent
     walk, traps = trajectory_of_states(
-        states, dt_s=settings.dt_s or dt_s, absent=absent, present=present, group=group
+        states,
+        dt_s=settings.dt_s or dt_s,
+        absent=absent,
+        present=present,
+        group=group,
+        where=where,
     )
     with np.errstate(all="ignore"):  # what is not finite is a trap below
         if settings.velocity == "positions":

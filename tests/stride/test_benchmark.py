@@ -104,7 +104,10 @@ def test_a_file_of_another_shape_is_refused_with_the_place(tmp_path, document, w
         read_benchmark(written(tmp_path, document))
 
 
-@pytest.mark.parametrize("text", ["{", '{"scenes": [], "scenes": []}', "\udc80", '"' + "[" * 9])
+@pytest.mark.parametrize(
+    "text",
+    ["{", '{"scenes": [], "scenes": []}', "\udc80", '"' + "[" * 9, '{"model": "\\ud83d"}'],
+)
 def test_a_file_that_is_no_json_is_refused(tmp_path, text):
     file = tmp_path / "b.json"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))

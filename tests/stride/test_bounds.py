@@ -65,6 +65,7 @@ def test_every_form_is_judged_as_published(value, expected, delta, passes):
     ("expected", "delta"),
     [
         ({"min": None}, 0.1), ({"max": "1"}, 0.1), ({"min": 0, "max": None}, 0.1),
+        ({"max": 10**400}, 0.1), (10**400, 0.1),
         ({"approx": None}, 0.1), ({"min": 0, "delta_value": "x"}, 0.1), ({"min": 0}, "x"),
         ({"one_of": 3}, 0.1), ({"approx": 1, "abs_tol": None}, 0.1),
     ],
@@ -126,6 +127,7 @@ def test_sound_forms_are_judged_by_what_they_state(value, expected, delta, insid
         ({"min": True}, 0.1, "min is True"),
         ({"min": NAN}, 0.1, "min is nan"),
         ({"max": INF}, 0.1, "max is inf"),
+        ({"max": 10**400}, 0.1, "max is 1000"),
         ({"min": 0.8, "max": 0.2}, 0.5, r"min 0\.8 is above max 0\.2"),
         ({"min": 0}, -0.1, r"delta_value is -0\.1"),
         ({"min": 0}, "x", "delta_value"),

@@ -282,9 +282,9 @@ def test_a_matrix_that_is_no_homography_is_refused(tmp_path, matrix):
 
 
 def test_boxes_that_are_none_to_consider_say_so(tmp_path):
+    matrix = put(tmp_path / "H.txt", "1 0 0\n0 1 0\n0 0 1")
+    tracks = put(tmp_path / "t.txt", "1,1,0,0,5,5,0\n2,1,0,0,5,5,0\n")
     with pytest.raises(SourceError, match="in all 2"):
-        matrix = put(tmp_path / "H.txt", "1 0 0\n0 1 0\n0 0 1")
-        tracks = put(tmp_path / "t.txt", "1,1,0,0,5,5,0\n2,1,0,0,5,5,0\n")
         read(tracks, "mot", fps=25.0, homography=matrix, pixel_order="xy")
 
 

@@ -240,6 +240,7 @@ def test_no_frames_are_no_data(name):
         ("spatial_concentration", {"n_grid": 0}),
         ("spatial_concentration", {"n_grid": 2.5}),
         ("mean_local_density", {"radius_mult": "1.5"}),
+        ("mean_local_density", {"radius_mult": 10**400}),
         ("lingering_fraction", {"speed_threshold": [0.3]}),
         ("clustering_trend", {"eps_mult": "wide"}),
     ],

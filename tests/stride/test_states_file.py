@@ -165,10 +165,35 @@ def test_a_time_of_a_file_that_is_none_is_refused(tmp_path, dt_s):
         file.dt_s()
 
 
-def test_presence_of_another_shape_is_refused(tmp_path):
-    np.savez(tmp_path / "x.npz", states=states(strolling()), present=np.ones((3, 20)))
-    with StatesFile(tmp_path / "x.npz") as file, pytest.raises(SourceError, match="present"):
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("present", np.ones((3, 20))),
+        ("present", np.full((20, 3), np.nan)),
+        ("present", np.full((20, 3), 0.5)),
+        ("group", np.zeros(4)),
+        ("group", [0, 1, np.nan]),
+        ("group", [0, 1, 1.5]),
+    ],
+)
+def test_presence_and_groups_of_another_form_are_refused(tmp_path, name, values):
+    np.savez(tmp_path / "x.npz", states=states(strolling()), **{name: values})
+    with StatesFile(tmp_path / "x.npz") as file, pytest.raises(SourceError, match=rf"npz: {name}:"):
         read_file(file, "states", settings=STRICT)
+
+
+def test_an_array_of_another_shape_is_named_with_its_file(tmp_path):
+    np.savez(tmp_path / "x.npz", **{"0001": states(strolling())[0]})
+    with (
+        open_source(tmp_path / "x.npz", settings=STRICT) as source,
+        pytest.raises(SourceError, match=r"x\.npz: 0001: expected the shape"),
+    ):
+        source.read("0001")
+    with (
+        StatesFile(tmp_path / "x.npz") as file,
+        pytest.raises(SourceError, match=r"x\.npz: 0001: expected the shape"),
+    ):
+        read_file(file, "0001", settings=REFERENCE)
 
 
 def test_the_map_of_walls_is_read_and_held_to_its_shape(tmp_path):
@@ -187,6 +212,15 @@ def test_a_folder_has_a_scenario_in_each_folder(tmp_path):
     source = FolderSource(tmp_path, STRICT)
     assert source.ids == ("0002", "lyon-0001")
     assert source.read("0002").walk.agents == 2
+
+
+def test_a_folder_without_a_scenario_is_the_wrong_folder(tmp_path):
+    write_states(strolling(), tmp_path / "0001.npz")
+    with (
+        pytest.raises(SourceError, match=r"expected folders ID/sim\.npz, found none"),
+        open_source(tmp_path, settings=STRICT),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("form", ["npz", "folder"])

@@ -19,7 +19,7 @@ import numpy as np
 from pipeline.errors import SourceError
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.trajectories import Trajectory, check_dt, trajectory
-from pipeline.stride.traps import Trap
+from pipeline.stride.traps import FARTHEST, Trap
 
 KEY = "states"
 COLUMNS = 7
@@ -110,13 +110,41 @@ class StatesFile:
         check_dt(dt_s, str(self.path))
         return dt_s
 
-    def present(self) -> Bools | None:
-        """Return the member `present` as booleans; None if there is none."""
-        return self.array("present").astype(np.bool_) if "present" in self.keys else None
+    def present(self, shape: tuple[int, ...]) -> Bools | None:
+        """Return the member `present` as booleans; None if there is none.
 
-    def group(self) -> Ints | None:
-        """Return the member `group`, group numbers; None if there is none."""
-        return self.array("group").astype(np.int64) if "group" in self.keys else None
+        Raises:
+            SourceError: It is not of this shape, or has other numbers than 0 and 1.
+        """
+        told = self._besides("present", shape)
+        if told is None:
+            return None
+        if not np.isin(told, (0, 1)).all():
+            raise SourceError(f"{self.path}: present: expected 0 and 1, found other numbers")
+        return np.asarray(told != 0)
+
+    def group(self, shape: tuple[int, ...]) -> Ints | None:
+        """Return the member `group`, group numbers; None if there is none.
+
+        Raises:
+            SourceError: It is not of this shape, or has numbers that are not whole.
+        """
+        told = self._besides("group", shape)
+        if told is None:
+            return None
+        if not ((told == np.rint(told)) & (np.abs(told) < FARTHEST)).all():
+            raise SourceError(f"{self.path}: group: expected whole numbers, found others")
+        return told.astype(np.int64)
+
+    def _besides(self, name: str, shape: tuple[int, ...]) -> Floats | None:
+        if name not in self.keys:
+            return None
+        told = self.array(name)
+        if told.shape != shape:
+            raise SourceError(
+                f"{self.path}: {name}: expected the shape {shape}, found {told.shape}"
+            )
+        return told
 
     def holds_pickled_scene(self) -> bool:
         """Tell whether there is a `scene` of pickled objects, as one simulator writes it."""
@@ -144,6 +172,7 @@ def trajectory_of_states(
     absent: Absent | None,
     present: Bools | None = None,
     group: Ints | None = None,
+    where: str = "states",
 ) -> StatesRead:
     """Read an array of states.
 
@@ -155,14 +184,15 @@ def trajectory_of_states(
             in them are a trap that spoils the positions: they may be people on the origin.
         present: (T, N), who is there, if the file says so itself; then `absent` does not count.
         group: (N,), if the file has it.
+        where: Where the array lies, for messages.
 
     Raises:
         SourceError: The array has no frames, agents and columns, or less than 2 columns.
     """
     if states.ndim != 3 or states.shape[2] < 2:
         raise SourceError(
-            f"states: expected the shape (T, N, {COLUMNS}), found {states.shape}; put frames first,"
-            " then agents, then x, y, vx, vy, goal x, goal y, radius"
+            f"{where}: expected the shape (T, N, {COLUMNS}), found {states.shape}; put frames"
+            " first, then agents, then x, y, vx, vy, goal x, goal y, radius"
         )
     at_origin = (states[:, :, 0] == 0) & (states[:, :, 1] == 0)
     traps = []

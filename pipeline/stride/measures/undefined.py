@@ -33,4 +33,7 @@ def real_number(name: str, value: object) -> float:
     """
     if not isinstance(value, int | float):
         raise UndefinedError(f"{name}: expected a number, found {value!r}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as fault:
+        raise UndefinedError(f"{name}: expected a number, found {fault}") from fault
