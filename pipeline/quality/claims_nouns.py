@@ -80,6 +80,7 @@ class NounClaims:
                 start = [tables.canonical(word) for word in before]
                 self.tree.add([*start, tables.canonical(last)], number)
                 self.tree.add([*start, tables.canonical(f"{last}s")], number)
+        self._shown_by = [_shown_by(noun) for noun in table.nouns]
         self._also_verbs = {tables.canonical(word) for word in table.also_verbs}
         self._before = {fold(word) for word in table.before_nouns}
         self.refusing = frozenset(map(fold, table.keeping_off))
@@ -95,11 +96,9 @@ class NounClaims:
             return None
         end, noun = found
         borne_out = self._of_trip(evidence) >> noun & 1
-        line = self._nouns[noun]
-        told = ", ".join([*line.zones, *line.facilities, *line.parts][:4]) or "nothing can show it"
         verdict = SUPPORTED if borne_out else UNVERIFIED
         span = reading.starts[number], reading.end(end - 1)
-        return Stated(*span, "noun", verdict, f"in the record: {told}", "record")
+        return Stated(*span, "noun", verdict, self._shown_by[noun], "record")
 
     def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
         words = reading.words
@@ -164,3 +163,9 @@ class NounClaims:
                 found |= 1 << number
         self._shown[text] = found
         return found
+
+
+def _shown_by(noun: Noun) -> str:
+    """Return what of a record bears a noun out, in words."""
+    told = ", ".join([*noun.zones, *noun.facilities, *noun.parts][:4])
+    return f"in the record: {told or 'nothing can show it'}"

@@ -19,7 +19,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from math import ceil
-from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -42,7 +41,6 @@ _OPENER_WORDS, _RUN_WORDS = 2, 3
 _TEXTS_AT_A_TIME = 7 * 512
 # Codes that take the place of a name and of a number.
 _NAME, _NUMBER = 1, 2
-_CODE_OF = attrgetter("code")
 _Numbers = npt.NDArray[np.uint64]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _QUOTAS = (Rule.EXACT_COPY, Rule.TEMPLATE, Rule.OPENER, Rule.NEAR_DUPLICATE)
@@ -133,8 +131,8 @@ class Survey:
         mention = next(mentions, None)
         for field, reading in zip(FIELDS, trip.readings, strict=True):
             starts, done, offset = reading.starts, 0, len(codes)
-            codes.extend(map(_CODE_OF, reading.words))
             count = len(reading.words)
+            codes.fromlist([word.code for word in reading.words])
             self._lengths.append(count)
             while mention is not None and mention.field == field:
                 first = bisect_left(starts, mention.start, done)

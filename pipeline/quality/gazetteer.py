@@ -11,7 +11,7 @@ soundly the same name: with short words long or short, without "de" and "of", wi
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 import polars as pl
@@ -28,7 +28,7 @@ _PARTS = ("(", ";", " / ", " - ", ", ", " • ", " | ", ": ")
 _SHORTEST_PART = 3
 
 
-class Site(NamedTuple):
+class Site(msgspec.Struct, frozen=True, gc=False):
     """Where something lies: the id of its road segment, place or cell, and a point of it."""
 
     id: str

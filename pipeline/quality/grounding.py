@@ -204,7 +204,7 @@ def _mention(
         return Mention(
             field, start, end, text[start:end], spot[1],
             "grounded" if rule is None else "off_route",
-            name.text, spot[0], site[0], site[1], site[2], how,
+            name.text, spot[0], site.id, site.lon, site.lat, how,
         )  # fmt: skip
     kind, site = next(iter(name.sites.items()))
     if kind == "city":
@@ -225,7 +225,7 @@ def _mention(
     return Mention(
         field, start, end, text[start:end], kind,
         "grounded" if rule is None else "off_route",
-        name.text, None, site[0], site[1], site[2], f"city_{how}",
+        name.text, None, site.id, site.lon, site.lat, f"city_{how}",
     )  # fmt: skip
 
 

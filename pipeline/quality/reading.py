@@ -10,6 +10,7 @@ All rules then work on words, each with the marks after it, and on the flags of 
 """
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
 from functools import lru_cache
 
@@ -61,7 +62,8 @@ _TIDY_END = frozenset({"", ".", "!", "?", "..."})
 _WORDS_KEPT = 1 << 20
 # Codes of words that begin with a digit lie above those of all others.
 NUMBERS_FROM = 1 << 32
-_ONLY_FIRST = frozenset({0})
+_FIRST = (0,)
+_ONLY_FIRST = frozenset(_FIRST)
 
 
 class Word(msgspec.Struct, frozen=True, gc=False):
@@ -104,7 +106,11 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     names: list[int]
     claims: list[int]
     begins: Set[int]
-    sentences: Set[int]
+    sentences: Sequence[int]
+
+    def sentence(self, word: int) -> int:
+        """Return the word at which the sentence of a word begins."""
+        return self.sentences[bisect_right(self.sentences, word) - 1]
 
     def gap(self, word: int) -> str:
         """Return what stands between a word and the one before it."""
@@ -266,20 +272,20 @@ def _reading(text: str, words: Sequence[Word], *, before: str = "") -> Reading:
     starts.append(here)
     if ends and ends[-1] == len(words) - 1:
         ends.pop()
-    begins, sentences = _beginnings(words, ends) if ends else (_ONLY_FIRST, _ONLY_FIRST)
+    begins, sentences = _beginnings(words, ends) if ends else (_ONLY_FIRST, _FIRST)
     return Reading(text, words, starts, flags, names, claims, begins, sentences)
 
 
-def _beginnings(words: Sequence[Word], ends: Sequence[int]) -> tuple[Set[int], Set[int]]:
+def _beginnings(words: Sequence[Word], ends: Sequence[int]) -> tuple[Set[int], Sequence[int]]:
     """Return the words at which a capital is due anyway, and those at which a sentence begins."""
-    begins, sentences = {0}, {0}
+    begins, sentences = {0}, [0]
     for number in ends:
         word, following = words[number], words[number + 1]
         if word.flags & ABBREVIATION and word.after == ". " and not following.flags & COMMON:
             continue
         begins.add(number + 1)
         if word.flags & _ENDS_SENTENCE:
-            sentences.add(number + 1)
+            sentences.append(number + 1)
     return begins, sentences
 
 

@@ -88,9 +88,7 @@ class RoleReader:
             caption: As in `roles`.
         """
         lowest = max(before, first - _WINDOW, 0)
-        here = first
-        while here > lowest and here not in reading.sentences:
-            here -= 1
+        here = max(lowest, reading.sentence(first))
         role, end, attached = self._told(reading, first, here)
         if role is not None:
             toward = reading.words[end - 1].canonical in _TOWARD
