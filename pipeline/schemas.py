@@ -152,22 +152,35 @@ def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int,
             )
 
 
-def check_frame(name: str, frame: pl.DataFrame, *, where: str, key: str) -> None:
-    """Raise ContractError for the first row of a table that breaks its schema."""
+def check_frame(
+    name: str, frame: pl.DataFrame, *, where: str, key: str, first_row: int = 0
+) -> None:
+    """Raise ContractError for the first row of a table that breaks its schema.
+
+    `first_row` is the number of the frame's first row within the file, for the message.
+    """
     hexed = frame.with_columns(pl.col(name).bin.encode("hex") for name in binary_columns(name))
     for start in range(0, hexed.height, _ROWS_AT_A_TIME):
         rows = hexed.slice(start, _ROWS_AT_A_TIME).to_dicts()
-        check_rows(name, rows, where=where, first_row=start, key=key)
+        check_rows(name, rows, where=where, first_row=first_row + start, key=key)
 
 
 def check_columns(
-    name: str, frame: pl.DataFrame, *, where: str, remedy: str = "rebuild it with `dvc repro`"
+    name: str,
+    frame: pl.DataFrame,
+    *,
+    where: str,
+    remedy: str = "rebuild it with `dvc repro`",
+    only: Sequence[str] | None = None,
 ) -> None:
     """Raise ContractError when a table's columns are not the schema's, without a look at each row.
 
-    Names, order and types; no null in a column that may hold none, and no NaN in any.
+    Names, order and types; no null in a column that may hold none, and no NaN in any. `only`: the
+    columns that were read, where others were left out.
     """
-    expected = _frame_schema(name)
+    expected: dict[str, pl.DataType] = dict(_frame_schema(name))
+    if only is not None:
+        expected = {column: expected[column] for column in only}
     found: dict[str, object] = dict(frame.schema)
     if list(found) != list(expected):
         raise ContractError(

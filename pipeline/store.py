@@ -13,8 +13,9 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,7 +28,15 @@ from pipeline.lock import lock
 from pipeline.progress import progress_bar
 from pipeline.schemas import arrow_schema
 from pipeline.stages import Stage
-from pipeline.tables import read_table, rows_in, swap, write_json, write_table
+from pipeline.tables import (
+    TableWriter,
+    read_batches,
+    read_table,
+    rows_in,
+    swap,
+    write_json,
+    write_table,
+)
 
 _T = TypeVar("_T")
 
@@ -129,6 +138,28 @@ class StageIO:
 
     def shards(self, name: str) -> Iterator[pl.DataFrame]:
         """Read a table one shard at a time (a plain table is one shard)."""
+        for file in self._files(name):
+            yield read_table(file, ARTIFACTS[name])
+
+    def parts(self, name: str) -> Iterator[Iterator[pl.DataFrame]]:
+        """Read a table shard by shard, and each shard a thousand rows at a time."""
+        for file in self._files(name):
+            yield read_batches(file, ARTIFACTS[name])
+
+    def batches(self, name: str) -> Iterator[pl.DataFrame]:
+        """Read a table a thousand rows at a time, however large its shards are."""
+        return chain.from_iterable(self.parts(name))
+
+    def columns(self, name: str, columns: Sequence[str]) -> pl.DataFrame:
+        """Read some columns of a whole table, in this order; the others never come into memory."""
+        files = self._files(name)
+        return pl.concat([read_table(one, ARTIFACTS[name], columns=columns) for one in files])
+
+    def rows(self, name: str) -> int:
+        """Count the rows of a table by the feet of its files, without reading it."""
+        return sum(map(rows_in, self._files(name)))
+
+    def _files(self, name: str) -> list[Path]:
         path = self._input(name)
         files = _files_of(path)
         if not files:
@@ -136,12 +167,7 @@ class StageIO:
                 f"{self._shown(path)}: expected Parquet shards, found none; run"
                 f" `dvc repro {self._run}`"
             )
-        for file in files:
-            yield read_table(file, ARTIFACTS[name])
-
-    def rows(self, name: str) -> int:
-        """Count the rows of a table by the feet of its files, without reading it."""
-        return sum(map(rows_in, _files_of(self._input(name))))
+        return files
 
     @property
     def ledger_folder(self) -> Path:
@@ -308,6 +334,11 @@ class ShardWriter:
 
     def write(self, frame: pl.DataFrame, *, part: str | None = None) -> None:
         """Validate one shard and write it."""
+        with self.open(part=part) as shard:
+            shard.write(frame)
+
+    def open(self, *, part: str | None = None) -> TableWriter:
+        """Return a writer of the next shard, for rows that arrive a few at a time."""
         name = f"{part or f'part-{self._count:05d}'}.parquet"
-        write_table(frame, self._folder / name, self._artifact, shown=f"{self._shown}/{name}")
         self._count += 1
+        return TableWriter(self._folder / name, self._artifact, shown=f"{self._shown}/{name}")

@@ -8,10 +8,11 @@ same rows give the same bytes.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
@@ -27,6 +28,9 @@ from pipeline.schemas import (
     check_record,
     geo_metadata,
 )
+
+# Rows read at a time where a table need not be held; more of them only wait in memory.
+_ROWS_AT_A_TIME = 1024
 
 
 @contextmanager
@@ -50,8 +54,10 @@ def rows_in(file: Path) -> int:
         return int(parquet.metadata.num_rows)
 
 
-def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
-    """Read one Parquet file and hold its columns to the artifact's schema.
+def read_table(
+    file: Path, artifact: Artifact, *, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Read one Parquet file, or some columns of it, and hold it to the artifact's schema.
 
     Names, order and types are compared, and that nothing is missing where nothing may be; what else
     the schema says of single rows was checked as they were written.
@@ -61,10 +67,28 @@ def read_table(file: Path, artifact: Artifact) -> pl.DataFrame:
         ContractError: Its columns are not those of the schema.
     """
     with _parquet_in(file) as parquet:
-        frame = pl.from_arrow(parquet.read())
+        return _held(parquet.read(columns), file, artifact, columns)
+
+
+def read_batches(file: Path, artifact: Artifact) -> Iterator[pl.DataFrame]:
+    """Read one Parquet file as `read_table` does, but a thousand rows at a time.
+
+    A file without rows gives one table without rows.
+    """
+    with _parquet_in(file) as parquet:
+        if not parquet.metadata.num_rows:
+            yield _held(parquet.read(), file, artifact)
+        for batch in parquet.iter_batches(batch_size=_ROWS_AT_A_TIME):
+            yield _held(pa.Table.from_batches([batch]), file, artifact)
+
+
+def _held(
+    table: pa.Table, file: Path, artifact: Artifact, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
     if artifact.schema is not None:
-        check_columns(artifact.schema, frame, where=str(file))
+        check_columns(artifact.schema, frame, where=str(file), only=columns)
     return frame
 
 
@@ -77,20 +101,68 @@ def write_table(frame: pl.DataFrame, file: Path, artifact: Artifact, *, shown: s
         artifact: Row of the artifact table; must have a schema.
         shown: The file's final name, for messages.
     """
-    schema_name = artifact.schema
-    if schema_name is None:
-        raise ContractError(f"{shown}: expected an artifact with a schema, found none")
-    schema = arrow_schema(schema_name)
-    if sorted(frame.columns) != sorted(schema.names):
-        raise ContractError(
-            f"{shown}: expected the columns {', '.join(schema.names)}, found"
-            f" {', '.join(frame.columns)}; mend the stage or schemas/{schema_name}.schema.json"
-        )
-    frame = frame.select(schema.names)
-    check_frame(schema_name, frame, where=shown, key=artifact.key)
-    table = frame.to_arrow().cast(schema).replace_schema_metadata(geo_metadata(schema_name))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, file, row_group_size=ROWS_PER_GROUP, compression="zstd")
+    with TableWriter(file, artifact, shown=shown) as table:
+        table.write(frame)
+
+
+class TableWriter:
+    """Write one Parquet file whose rows arrive a few at a time; use as a context manager.
+
+    Less than a row group waits in memory. However the rows are dealt out, the bytes are the same.
+    """
+
+    def __init__(self, file: Path, artifact: Artifact, *, shown: str) -> None:
+        """Open the file.
+
+        Args:
+            file: Where to write; not visible to readers until the caller moves it into place.
+            artifact: Row of the artifact table; must have a schema.
+            shown: The file's final name, for messages.
+        """
+        if artifact.schema is None:
+            raise ContractError(f"{shown}: expected an artifact with a schema, found none")
+        self._name, self._key, self._shown = artifact.schema, artifact.key, shown
+        empty = arrow_schema(artifact.schema).empty_table()
+        self._waiting = empty.replace_schema_metadata(geo_metadata(artifact.schema))
+        self._schema = self._waiting.schema
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
+        self._rows = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._writer:
+            if kind is None and (self._waiting.num_rows or not self._rows):
+                self._put(self._waiting.num_rows)
+
+    def write(self, frame: pl.DataFrame) -> None:
+        """Check some rows and write them; columns may come in any order."""
+        names = self._schema.names
+        if sorted(frame.columns) != sorted(names):
+            raise ContractError(
+                f"{self._shown}: expected the columns {', '.join(names)}, found"
+                f" {', '.join(frame.columns)}; mend the stage or schemas/{self._name}.schema.json"
+            )
+        frame = frame.select(names)
+        check_frame(self._name, frame, where=self._shown, key=self._key, first_row=self._rows)
+        self._rows += frame.height
+        table = frame.to_arrow().cast(self._schema)
+        self._waiting = pa.concat_tables([self._waiting, table])
+        while self._waiting.num_rows >= ROWS_PER_GROUP:
+            self._put(ROWS_PER_GROUP)
+
+    def _put(self, rows: int) -> None:
+        """Write the next row group."""
+        # In one piece: where the pieces meet would show in the pages of the file.
+        self._writer.write_table(self._waiting.slice(0, rows).combine_chunks())
+        self._waiting = self._waiting.slice(rows)
 
 
 def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown: str) -> None:

@@ -12,10 +12,10 @@ import shapely
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ContractError, PipelineError, SourceError
-from pipeline.schemas import schema_document
+from pipeline.schemas import ROWS_PER_GROUP, schema_document
 from pipeline.stages import Stage
 from pipeline.store import StageIO
-from pipeline.tables import read_table, write_table
+from pipeline.tables import TableWriter, read_table, write_table
 
 COMPRESS = Stage(
     "compress", "x:y", "", reads=("matched",), writes=("phased",), rejects=True
@@ -236,6 +236,61 @@ def test_a_run_tells_in_one_line_what_it_made_and_refused(tmp_path):
                 })
             )  # fmt: skip
     assert io.outcome() == ("compress@toy: phased 1; rejected 3 (too_few_phases 2, no_cell 1)")
+
+
+def drives(rows: int) -> pl.DataFrame:
+    """Return so many matched trips of one to three segments."""
+    frame = pl.concat([frame_of("matched_trip")] * rows)
+    edges = [["a", "b", "c"][: 1 + number % 3] for number in range(rows)]
+    ids = [f"t{number}" for number in range(rows)]
+    return frame.with_columns(pl.Series("trip_id", ids), pl.Series("edge_ids", edges))
+
+
+@pytest.mark.parametrize("rows", [0, 5, ROWS_PER_GROUP, ROWS_PER_GROUP + 700])
+@pytest.mark.parametrize("step", [97, ROWS_PER_GROUP - 1, 2 * ROWS_PER_GROUP])
+def test_rows_that_arrive_some_at_a_time_give_the_same_bytes_as_all_at_once(tmp_path, rows, step):
+    whole, piecewise = tmp_path / "whole.parquet", tmp_path / "piecewise.parquet"
+    frame = drives(rows) if rows else frame_of("matched_trip").clear()
+    write_table(frame, whole, ARTIFACTS["matched"], shown="toy")
+    with TableWriter(piecewise, ARTIFACTS["matched"], shown="toy") as table:
+        for start in range(0, rows, step):
+            table.write(frame[start : start + step])
+    assert piecewise.read_bytes() == whole.read_bytes()
+
+
+def test_a_bad_row_that_arrives_late_is_named_by_its_place_in_the_file(tmp_path):
+    bad = drives(3).with_columns(confidence=pl.lit(7.0))
+    table = TableWriter(tmp_path / "x.parquet", ARTIFACTS["matched"], shown="toy")
+    table.write(drives(4))
+    with pytest.raises(ContractError, match=r"toy row 4 trip_id=t0: \$.confidence"):
+        table.write(bad)
+
+
+def test_a_table_is_read_shard_by_shard_and_some_rows_at_a_time(tmp_path):
+    whole = drives(2500)
+    for number, frame in enumerate((whole[:2100], whole.clear(), whole[2100:])):
+        file = tmp_path / f"data/toy/matched/part-{number:05d}.parquet"
+        write_table(frame, file, ARTIFACTS["matched"], shown="toy")
+    io = StageIO(COMPRESS, city="toy", root=tmp_path)
+    parts = [[frame.height for frame in part] for part in io.parts("matched")]
+    assert parts == [[1024, 1024, 52], [0], [400]]
+    assert pl.concat(io.batches("matched")).equals(io.read("matched"))
+
+
+def test_some_columns_of_a_table_are_read_in_the_order_asked_for(tmp_path):
+    write_input(tmp_path)
+    io = StageIO(COMPRESS, city="toy", root=tmp_path)
+    found = io.columns("matched", ["edge_ids", "trip_id"])
+    assert found.equals(io.read("matched").select("edge_ids", "trip_id"))
+
+
+def test_a_column_that_is_missing_is_a_fault_although_others_are_left_out(tmp_path):
+    write_input(tmp_path)
+    file = tmp_path / "data/toy/matched/part-00000.parquet"
+    pl.read_parquet(file).drop("trip_id").write_parquet(file)
+    io = StageIO(COMPRESS, city="toy", root=tmp_path)
+    with pytest.raises(ContractError, match="expected the columns trip_id, edge_ids, found edge_i"):
+        io.columns("matched", ["trip_id", "edge_ids"])
 
 
 def test_columns_are_the_schemas_even_when_a_shard_is_empty(tmp_path):

@@ -50,10 +50,10 @@ def run(
 ) -> None:
     """Follow every input of a city to its end."""
     passed = Passed(
-        raw_trips=_columns(io, "raw_trips", ["raw_trip_id"]),
-        cleaned=_columns(io, "cleaned", ["trip_id", "raw_trip_id"]),
-        matched=_columns(io, "matched", ["trip_id", "cleaned_trip_id"]),
-        drives={stage: _columns(io, LIFE[stage], ["trip_id"])["trip_id"] for stage in DRIVE_STAGES},
+        raw_trips=io.columns("raw_trips", ["raw_trip_id"]),
+        cleaned=io.columns("cleaned", ["trip_id", "raw_trip_id"]),
+        matched=io.columns("matched", ["trip_id", "cleaned_trip_id"]),
+        drives={stage: io.columns(LIFE[stage], ["trip_id"])["trip_id"] for stage in DRIVE_STAGES},
     )
     rejected = pl.concat([io.read(f"{stage}_rejected") for stage in LIFE])
     entries = with_splits(loss_entries(passed, rejected), shares=account.splits, seed=seed)
@@ -64,8 +64,3 @@ def run(
     title = f"{city}, {traces.kind} traces: what became of {arrived:,} raw trips"
     io.path("outcome_picture").write_text(sankey(figures, title=title), "utf-8")
     outcome_rows(figures).write_csv(io.path("outcome_plot"))
-
-
-def _columns(io: StageIO, name: str, columns: list[str]) -> pl.DataFrame:
-    """Read some columns, a shard at a time: texts and points need not be held together."""
-    return pl.concat([frame.select(columns) for frame in io.shards(name)])

@@ -39,21 +39,21 @@ def sources_of(
 
 
 def authors_of(records: pl.Series) -> list[dict[str, Any]]:
-    """Count the trips of each engine, model, revision and prompt among provenance records."""
-    keys = ["engine", "model", "revision", "prompt_hash"]
-    frame = records.struct.unnest().select(keys)
+    """Count the trips of each engine, model, revision and prompt among records of these four."""
+    frame, keys = records.struct.unnest(), records.struct.fields
     return frame.group_by(keys).agg(trips=pl.len()).sort(keys, nulls_last=True).to_dicts()
 
 
-def example_of(trips: pl.DataFrame) -> dict[str, str] | None:
-    """Return one text of each task of the first trip of test (else of any); None without trips.
+def example_of(trips: Iterable[pl.DataFrame]) -> dict[str, str] | None:
+    """Return one text of each task of the first trip; None without trips.
 
     Args:
-        trips: Released trips, as `released_trips` joins them.
+        trips: Released trips, as `released_trips` joins them, some at a time.
     """
-    if trips.is_empty():
+    first = next((some for some in trips if some.height), None)
+    if first is None:
         return None
-    trip = trips.sort(pl.col("split") != "test", "trip_id").row(0, named=True)
+    trip = first.row(0, named=True)
     return {
         "trip_id": trip["trip_id"],
         "generation": trip["texts"]["instruction_literal"],

@@ -16,11 +16,11 @@ from collections.abc import Callable
 import polars as pl
 
 from pipeline.quality.rubric import CRITERIA, task_of
-from pipeline.release.routes import same_route_ids
 from pipeline.schemas import arrow_schema
 
 STYLES = ("literal", "concise", "chatty")
 NUMBERS = ("1", "2", "3")
+JUDGED = ("trip_id", "engine", "model", "revision", "prompt_hash", "scores")
 _PATH = ("edge_ids", "t_enter_s", "cells", "cell_edges")
 
 
@@ -36,7 +36,7 @@ def released_trips(
     Args:
         entries: Rows of `loss_entry`: they say which trips are released, and their splits.
         selected: Rows of `selected_trip`.
-        judged: Rows of `judged_trip`, one a trip.
+        judged: Columns `JUDGED` of `judged_trip`, one a trip.
         matched: trip_id, edge_ids, t_enter_s; any trips beside the released ones.
         told: What `told_trips` keeps of `checked_trip`, likewise.
 
@@ -44,7 +44,7 @@ def released_trips(
         One row per released trip, sorted by trip_id.
     """
     released = entries.filter(state="released").select("split", trip_id="item_id")
-    judge = pl.struct("engine", "model", "revision", "prompt_hash", "scores").alias("judge")
+    judge = pl.struct(JUDGED[1:]).alias("judge")
     return (
         released.join(selected.select("trip_id", "score"), on="trip_id")
         .join(judged.select("trip_id", judge), on="trip_id")
@@ -66,6 +66,11 @@ def told_trips(checked: pl.DataFrame) -> pl.DataFrame:
         cells=pl.col("phases").list.eval(phase.field("cell")),
         cell_edges=pl.col("phases").list.eval(phase.field("n")),
     )
+
+
+def driven_trips(matched: pl.DataFrame) -> pl.DataFrame:
+    """Keep of matched trips what a release needs: where they went, and when."""
+    return matched.select("trip_id", "edge_ids", "t_enter_s")
 
 
 def generation_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
@@ -102,8 +107,10 @@ def generation_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
 
 
 def retrieval_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
-    """Return three instances a trip of one split: find the trip in the pool from a query."""
-    trips = trips.with_columns(same_route_ids(trips))
+    """Return three instances a trip: find the trip in the pool of its split from a query.
+
+    `trips` also have `same_route`: the ids of those in the pool that drive the very same segments.
+    """
 
     def one(number: str) -> pl.DataFrame:
         field = f"retrieval_query_{number}"

@@ -8,6 +8,8 @@ Every trip the loss ledger calls released is here, seven times, and no other. Pa
 """
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import chain
 from typing import Annotated
 
 import msgspec
@@ -23,16 +25,17 @@ from pipeline.release.figures import (
     sharing_figures,
     split_figures,
     text_figures,
+    traits_of,
     trip_figures,
 )
+from pipeline.release.gathering import Gathered
 from pipeline.release.instances import (
     candidates,
     caption_instances,
     generation_instances,
-    released_trips,
     retrieval_instances,
-    told_trips,
 )
+from pipeline.release.routes import same_route_ids, twins_of
 from pipeline.release.splits import SPLITS
 from pipeline.store import StageIO
 from pipeline.trips.readers.settings import TracesSettings
@@ -68,27 +71,22 @@ def run(
     traces: TracesSettings,
 ) -> None:
     """Write the release of a city, held to the loss ledger."""
-    trips = _trips(io)
-    written = dict.fromkeys(MAKERS, 0)
-    for task, make in MAKERS.items():
-        with io.open_shards(task) as shards:
-            for split in SPLITS:
-                instances = make(trips.filter(split=split), city=city)
-                shards.write(instances, part=split)
-                written[task] += instances.height
+    gathered = Gathered(io)
+    traits = pl.concat(map(traits_of, gathered.all()))
+    written = _write_instances(io, gathered, traits, city)
     for copy, original in GROUND.items():
         io.write(copy, io.read(original))
     loss = io.read_json("loss_metrics")
-    _check(trips, loss, written, city)
+    _check(traits, loss, written, city)
     figures = {
         "city": city,
         "traces": traces.kind,
         "h3_resolution": h3_resolution,
-        "splits": split_figures(trips),
-        "shared_with_train": sharing_figures(trips, near=release.near_jaccard),
-        "same_route_in_pool": pool_figures(trips),
-        "trips": trip_figures(trips),
-        "texts": text_figures(trips),
+        "splits": split_figures(traits),
+        "shared_with_train": sharing_figures(traits, near=release.near_jaccard),
+        "same_route_in_pool": pool_figures(traits),
+        "trips": trip_figures(traits),
+        "texts": text_figures(traits),
     }
     io.write_json("release_metrics", figures)
     made = [*((task, io.path(task)) for task in MAKERS)]
@@ -104,9 +102,9 @@ def run(
                 io.read_json("context_manifest"),
                 msgspec.to_builtins(traces.source),
             ),
-            "writers": authors_of(trips["provenance"]),
-            "judges": authors_of(trips["judge"]),
-            "example": example_of(trips),
+            "writers": authors_of(traits["writer"]),
+            "judges": authors_of(traits["judge"]),
+            "example": example_of(chain(gathered.of("test"), gathered.all())),
             "release": figures,
             "loss": loss,
             "files": files_of(made),
@@ -114,34 +112,32 @@ def run(
     )
 
 
-def _trips(io: StageIO) -> pl.DataFrame:
-    """Return the released trips; each must be in every table that tells of it."""
-    entries = io.read("loss")
-    ids = entries.filter(state="released").select(trip_id="item_id")
-    found = {
-        name: _released(io, name, ids) for name in ("selected", "judged", "matched", "checked")
-    }
-    for name, frame in found.items():
-        lost = ids.join(frame, on="trip_id", how="anti")
-        if lost.height or frame["trip_id"].is_duplicated().any():
-            raise ContractError(
-                f"release: expected each released trip once in {name}, found"
-                f" {frame.height} of {ids.height}"
-                f"{f', {lost.item(0, 0)!r} is missing' if lost.height else ''}; run `dvc repro`"
-            )
-    return released_trips(entries, *found.values())
-
-
-def _released(io: StageIO, name: str, ids: pl.DataFrame) -> pl.DataFrame:
-    frames = (frame.join(ids, on="trip_id", how="semi") for frame in io.shards(name))
-    return pl.concat([told_trips(one) if name == "checked" else one for one in frames])
+def _write_instances(
+    io: StageIO, gathered: Gathered, traits: pl.DataFrame, city: str
+) -> dict[str, int]:
+    """Write a file for each task and split, some trips at a time; return the rows of each task."""
+    written = dict.fromkeys(MAKERS, 0)
+    shards = {task: io.open_shards(task) for task in MAKERS}
+    for split in SPLITS:
+        twins = twins_of(traits.filter(split=split))
+        with ExitStack() as stack:
+            files = {
+                task: stack.enter_context(one.open(part=split)) for task, one in shards.items()
+            }
+            for trips in gathered.of(split):
+                told = trips.with_columns(same_route_ids(trips, twins))
+                for task, make in MAKERS.items():
+                    instances = make(told, city=city)
+                    files[task].write(instances)
+                    written[task] += instances.height
+    return written
 
 
 def _check(
-    trips: pl.DataFrame, loss: dict[str, object], written: dict[str, int], city: str
+    traits: pl.DataFrame, loss: dict[str, object], written: dict[str, int], city: str
 ) -> None:
     tasks = {task: count for task, count in written.items() if task != "candidates"}
-    faults = check_counts(trips, loss, tasks)
+    faults = check_counts(traits, loss, tasks)
     if faults:
         raise ContractError(
             f"release@{city}: expected what the loss ledger counts, found {'; '.join(faults)}; run"

@@ -1,6 +1,6 @@
 """Tell how much of a split is driven in another: shared routes are what a model can know by heart.
 
-    shared_routes(test, train, near=0.8)
+    shared_routes(routes_of(test), routes_of(train), near=0.8)
     ->  {"trips": 151, "same_segments": 3, "same_cells": 9, "near": 17}
 
 A trip of `test` counts as near when some trip of `train` has at least `near` of their segments in
@@ -8,20 +8,45 @@ common (Jaccard, over the sets of segments). Nothing is removed: drivers do shar
 split by trip is the paper's. The figures say how far a score can come from memory.
 """
 
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-# Rows of one product of matrices: memory stays below rows x trips of the other split.
-_ROWS_AT_ONCE = 256
+# Pairs of trips that one product of matrices compares: some 100 MB.
+_PAIRS_AT_ONCE = 1_000_000
+
+
+def routes_of(trips: pl.DataFrame) -> pl.DataFrame:
+    """Keep of routes what they are compared by, about a tenth of their size.
+
+    Args:
+        trips: Columns edge_ids and cells, in the order driven.
+
+    Returns:
+        same_segments and same_cells, equal for equal routes (hashes of 128 bits), and edges: the
+        different segments of each, as hashes of 64 bits.
+    """
+    return trips.select(
+        _digest(trips["edge_ids"]).alias("same_segments"),
+        _digest(trips["cells"]).alias("same_cells"),
+        pl.col("edge_ids").list.unique().list.eval(pl.element().hash()).alias("edges"),
+    )
+
+
+def _digest(paths: pl.Series) -> pl.Series:
+    # Ids of segments and cells hold no unit separator.
+    joined = paths.list.join("\x1f")
+    digests = [blake2b(path.encode(), digest_size=16).digest() for path in joined]
+    return pl.Series(digests, dtype=pl.Binary)
 
 
 def shared_routes(trips: pl.DataFrame, known: pl.DataFrame, *, near: float) -> dict[str, int]:
     """Count the trips whose route occurs among the known ones.
 
     Args:
-        trips: Columns edge_ids and cells; the split that is scored.
+        trips: Result of `routes_of` for the split that is scored.
         known: The same of the split that is learnt from.
         near: Least Jaccard similarity of the sets of segments, above 0 to 1.
 
@@ -30,29 +55,34 @@ def shared_routes(trips: pl.DataFrame, known: pl.DataFrame, *, near: float) -> d
         those near one of the known; all 0 for empty splits.
     """
     counts = {"trips": trips.height}
-    for name, column in (("same_segments", "edge_ids"), ("same_cells", "cells")):
-        known_routes = _route(known, column).implode()
-        counts[name] = int(_route(trips, column).is_in(known_routes).sum())
-    counts["near"] = int(_near(trips["edge_ids"], known["edge_ids"], near).sum())
+    for name in ("same_segments", "same_cells"):
+        counts[name] = int(trips[name].is_in(known[name].implode()).sum())
+    counts["near"] = int(_near(trips["edges"], known["edges"], near).sum())
     return counts
 
 
-def same_route_ids(pool: pl.DataFrame) -> pl.Series:
+def twins_of(pool: pl.DataFrame) -> pl.DataFrame:
+    """Return the routes that several trips of a pool drive: same_segments, ids (sorted).
+
+    Args:
+        pool: trip_id, and same_segments as `routes_of` gives it.
+    """
+    groups = pool.group_by("same_segments").agg(ids=pl.col("trip_id").sort())
+    return groups.filter(pl.col("ids").list.len() > 1)
+
+
+def same_route_ids(trips: pl.DataFrame, twins: pl.DataFrame) -> pl.Series:
     """Return for each trip of a pool the ids of the others that drive its very segments, sorted.
 
     Args:
-        pool: Columns trip_id and edge_ids.
+        trips: Columns trip_id and edge_ids; some of the pool.
+        twins: Result of `twins_of` for the whole pool.
     """
-    keyed = pool.select("trip_id", route=_route(pool, "edge_ids"))
-    groups = keyed.group_by("route").agg(ids=pl.col("trip_id").sort())
-    joined = keyed.join(groups, on="route", how="left", maintain_order="left")
-    others = joined["ids"].list.set_difference(joined.select(pl.concat_list("trip_id"))["trip_id"])
+    keyed = trips.select("trip_id", same_segments=_digest(trips["edge_ids"]))
+    joined = keyed.join(twins, on="same_segments", how="left", maintain_order="left")
+    ids = joined["ids"].fill_null([])
+    others = ids.list.set_difference(joined.select(pl.concat_list("trip_id"))["trip_id"])
     return others.list.sort().alias("same_route")
-
-
-def _route(trips: pl.DataFrame, column: str) -> pl.Series:
-    # Ids of segments and cells hold no unit separator.
-    return trips[column].list.join("\x1f")
 
 
 def _near(trips: pl.Series, known: pl.Series, near: float) -> Any:
@@ -62,26 +92,23 @@ def _near(trips: pl.Series, known: pl.Series, near: float) -> Any:
     found = np.zeros(trips.len(), dtype=bool)
     if not trips.len() or not known.len():
         return found
-    edges = pl.concat([trips.explode(), known.explode()]).unique().sort()
-    codes = pl.DataFrame({"edge": edges, "code": np.arange(edges.len())})
-    ours, theirs = (_incidence(sparse, routes, codes) for routes in (trips, known))
-    sizes, other_sizes = (np.asarray(m.sum(axis=1)).ravel() for m in (ours, theirs))
-    columns = theirs.T.tocsc()
-    for start in range(0, trips.len(), _ROWS_AT_ONCE):
-        common = (ours[start : start + _ROWS_AT_ONCE] @ columns).tocoo()
+    sizes, other_sizes = (routes.list.len().to_numpy().astype(int) for routes in (trips, known))
+    edges = pl.concat([trips, known]).explode().to_numpy()
+    different, columns = np.unique(edges, return_inverse=True)
+    ours, theirs = (
+        # A row a route, a column a segment, 1 where it is driven.
+        sparse.csr_array(
+            (np.ones(some.size, dtype=np.int32), some, np.concatenate([[0], np.cumsum(lengths)])),
+            shape=(lengths.size, different.size),
+        )
+        for some, lengths in (
+            (columns[: sizes.sum()], sizes), (columns[sizes.sum() :], other_sizes)
+        )
+    )  # fmt: skip
+    theirs = theirs.T.tocsr()
+    step = max(1, _PAIRS_AT_ONCE // known.len())
+    for start in range(0, trips.len(), step):
+        common = (ours[start : start + step] @ theirs).tocoo()
         union = sizes[start + common.row] + other_sizes[common.col] - common.data
         found[start + common.row[common.data >= near * union - 1e-9]] = True
     return found
-
-
-def _incidence(sparse: Any, routes: pl.Series, codes: pl.DataFrame) -> Any:
-    """Return a sparse matrix, a row per route and a column per segment, 1 where it is driven."""
-    rows = (
-        pl.DataFrame({"row": np.arange(routes.len()), "edge": routes})
-        .explode("edge")
-        .unique()
-        .join(codes, on="edge")
-    )
-    ones = np.ones(rows.height)
-    shape = (routes.len(), codes.height)
-    return sparse.csr_array((ones, (rows["row"].to_numpy(), rows["code"].to_numpy())), shape=shape)

@@ -22,7 +22,7 @@ from pipeline.release.instances import (
 )
 from pipeline.schemas import check_record
 from pipeline.tables import write_table
-from tests.release.trips import town
+from tests.release.trips import town, with_twins
 
 MAKERS = {
     "generation": generation_instances,
@@ -46,7 +46,7 @@ def release(folder: Path, change: Change = lambda _: None, numbers=NUMBERS, spli
     for name, make in MAKERS.items():
         artifact = ARTIFACTS[name]
         for split in SPLITS:
-            rows = make(trips.filter(split=split), city="toy")
+            rows = make(with_twins(trips.filter(split=split)), city="toy")
             write_table(rows, city / artifact.path / f"{split}.parquet", artifact, shown=name)
     city.mkdir(exist_ok=True)
     tables["entries"].write_parquet(city / "loss.parquet")

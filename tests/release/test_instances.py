@@ -5,7 +5,13 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.release.figures import check_counts, split_figures, text_figures, trip_figures
+from pipeline.release.figures import (
+    check_counts,
+    split_figures,
+    text_figures,
+    traits_of,
+    trip_figures,
+)
 from pipeline.release.instances import (
     candidates,
     caption_instances,
@@ -14,7 +20,7 @@ from pipeline.release.instances import (
     retrieval_instances,
 )
 from pipeline.schemas import arrow_schema, check_frame
-from tests.release.trips import START_S, STYLES, cell, checked_row, edges_of, town
+from tests.release.trips import START_S, STYLES, cell, checked_row, edges_of, town, with_twins
 
 MAKERS = {
     "generation_instance": generation_instances,
@@ -24,9 +30,14 @@ MAKERS = {
 }
 
 
+def released(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Join a town's tables, and name the twins as if all trips were of one pool."""
+    return with_twins(released_trips(*tables.values()))
+
+
 @pytest.fixture
 def trips() -> pl.DataFrame:
-    return released_trips(*town([3, 1, 2], ["train", "test", "train"]).values())
+    return released(town([3, 1, 2], ["train", "test", "train"]))
 
 
 def test_trips_are_joined_by_id_and_sorted(trips):
@@ -91,7 +102,7 @@ def test_retrieval_is_given_the_query_alone_and_knows_its_trip_in_the_pool(trips
 
 
 def test_candidates_on_the_same_segments_are_named_beside_the_one_that_is_looked_for(trips):
-    twins = trips.with_columns(edge_ids=pl.lit(["s1", "s2"]))
+    twins = with_twins(trips.with_columns(edge_ids=pl.lit(["s1", "s2"])))
     found = retrieval_instances(twins, city="toy").filter(number="1")["target"]
     assert [one["same_route"] for one in found] == [["t2", "t3"], ["t1", "t3"], ["t1", "t2"]]
 
@@ -145,25 +156,26 @@ def test_no_planning_field_is_released(trips):
 
 def test_the_order_of_the_tables_changes_nothing(trips):
     shuffled = town([2, 3, 1], ["train", "train", "test"])
-    again = released_trips(*shuffled.values())
+    again = released(shuffled)
     for make in MAKERS.values():
         assert make(again, city="toy").equals(make(trips, city="toy"))
 
 
 def test_the_figures_are_plain_arithmetic(trips):
-    splits = split_figures(trips)
+    traits = traits_of(trips)
+    splits = split_figures(traits)
     assert splits["train"] == {
         "trips": 2, "share": 0.6667, "generation": 6, "retrieval": 6, "captioning": 2,
     }  # fmt: skip
     assert splits["val"]["trips"] == 0
-    assert trip_figures(trips)["segments"] == {"p10": 4.2, "p50": 5.0, "p90": 5.8}
-    texts = text_figures(trips)["generation"]
+    assert trip_figures(traits)["segments"] == {"p10": 4.2, "p50": 5.0, "p90": 5.8}
+    texts = text_figures(traits)["generation"]
     assert (texts["names"], texts["grounded"], texts["invented"]) == (9, 9, 0)
     assert texts["words"]["p50"] == 5.0  # Go to Café 1, literal.
 
 
 def test_a_city_without_a_trip_has_no_shares_and_no_percentiles(trips):
-    none = trips.clear()
+    none = traits_of(trips.clear())
     assert split_figures(none)["train"]["share"] is None
     assert trip_figures(none)["score"] == {"p10": None, "p50": None, "p90": None}
     assert text_figures(none)["retrieval"]["names"] == 0
@@ -173,7 +185,7 @@ def test_a_release_that_differs_from_the_loss_ledger_is_told_where(trips):
     splits = {"train": 2, "val": 0, "test": 1}
     loss = {"released": {"trips": 3, "instances": 21, "splits": splits}}
     written = {"generation": 9, "retrieval": 9, "captioning": 3}
-    assert check_counts(trips, loss, written) == []
-    faults = check_counts(trips.head(2), loss, written)
+    assert check_counts(traits_of(trips), loss, written) == []
+    faults = check_counts(traits_of(trips.head(2)), loss, written)
     assert "trips: 3 in the loss ledger, 2 in the release" in faults
     assert "trips in train: 2 in the loss ledger, 1 in the release" in faults

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ContractError, ParameterError, SourceError
+from pipeline.release import gathering
 from pipeline.release.command import loss_text
 from pipeline.release.loss_table import markdown_table
 from pipeline.runner import run_stage
@@ -91,6 +92,29 @@ def test_making_it_again_gives_the_same_bytes_whatever_the_order_of_the_cities(o
     set_cities(own, ["east", "west"])
     release(own, "east", "west")
     assert files_of(own / "data/release") == before
+
+
+def test_neither_the_order_of_rows_nor_how_many_are_held_at_a_time_changes_a_byte(own, monkeypatch):
+    import polars as pl  # noqa: PLC0415
+
+    before = files_of(own / "data/release")
+    for name in ("checked", "matched", "judged", "selected"):
+        path = place(own, "west", name)
+        file = path / "part-00000.parquet" if path.is_dir() else path
+        rows = pl.read_parquet(file).sample(fraction=1, shuffle=True, seed=1)
+        rows[:11].write_parquet(file)
+        rest = file.with_name("part-00001.parquet") if path.is_dir() else file
+        (rows[11:] if path.is_dir() else rows).write_parquet(rest)
+    monkeypatch.setattr(gathering, "TRIPS_AT_A_TIME", 4)
+    release(own, "west", "east")
+    assert files_of(own / "data/release") == before
+
+
+def test_a_trip_that_a_table_holds_twice_is_an_error(own):
+    file = place(own, "west", "checked") / "part-00000.parquet"
+    shutil.copy(file, file.with_name("part-00001.parquet"))
+    with pytest.raises(ContractError, match="once in checked, found 60 of 30; run"):
+        run_stage("release", "west", root=own)
 
 
 def test_the_card_tells_the_numbers_of_the_metrics(project):

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.release.routes import same_route_ids, shared_routes
+from pipeline.release import routes as module
+from pipeline.release.routes import routes_of, same_route_ids, shared_routes, twins_of
 
 ROUTES = st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6), max_size=12)
 
@@ -21,6 +22,10 @@ def trips(routes: list[list[str]]) -> pl.DataFrame:
     )
 
 
+def shared(test: pl.DataFrame, train: pl.DataFrame, *, near: float) -> dict[str, int]:
+    return shared_routes(routes_of(test), routes_of(train), near=near)
+
+
 def jaccard(one: list[str], other: list[str]) -> float:
     return len(set(one) & set(other)) / len(set(one) | set(other))
 
@@ -28,7 +33,7 @@ def jaccard(one: list[str], other: list[str]) -> float:
 def test_same_segments_same_cells_and_near_are_told_apart():
     train = trips([list("abcde"), list("f")])
     test = trips([list("abcde"), list("bacde"), list("abcd"), list("abdef"), list("ab")])
-    assert shared_routes(test, train, near=0.8) == {
+    assert shared(test, train, near=0.8) == {
         "trips": 5,
         "same_segments": 1,
         "same_cells": 2,  # abcde and bacde: ccc ff
@@ -37,21 +42,21 @@ def test_same_segments_same_cells_and_near_are_told_apart():
 
 
 def test_the_threshold_itself_is_near():
-    assert shared_routes(trips([list("abcd")]), trips([list("abcde")]), near=0.8)["near"] == 1
-    assert shared_routes(trips([list("abcd")]), trips([list("abcde")]), near=0.81)["near"] == 0
+    assert shared(trips([list("abcd")]), trips([list("abcde")]), near=0.8)["near"] == 1
+    assert shared(trips([list("abcd")]), trips([list("abcde")]), near=0.81)["near"] == 0
 
 
 @pytest.mark.parametrize("routes", [[], [list("ab")]])
 def test_empty_splits_share_nothing(routes):
     for one, other in ((trips(routes), trips([])), (trips([]), trips(routes))):
-        counts = shared_routes(one, other, near=0.8)
+        counts = shared(one, other, near=0.8)
         assert counts == {"trips": one.height, "same_segments": 0, "same_cells": 0, "near": 0}
 
 
 @settings(deadline=None)
 @given(ROUTES, ROUTES, st.sampled_from([0.3, 0.5, 0.8, 1.0]))
 def test_the_counts_are_those_of_a_brute_force(test, train, near):
-    found = shared_routes(trips(test), trips(train), near=near)
+    found = shared(trips(test), trips(train), near=near)
     assert found["same_segments"] == sum(route in train for route in test)
     assert found["near"] == sum(
         any(jaccard(route, known) >= near for known in train) for route in test
@@ -61,7 +66,16 @@ def test_the_counts_are_those_of_a_brute_force(test, train, near):
 @given(ROUTES)
 def test_the_others_on_the_same_route_are_named(routes):
     pool = trips(routes)
-    found = same_route_ids(pool).to_list()
+    twins = twins_of(pool.select("trip_id").hstack(routes_of(pool)))
+    found = same_route_ids(pool, twins).to_list()
     for number, route in enumerate(routes):
         others = [f"t{n:02d}" for n, one in enumerate(routes) if one == route and n != number]
         assert found[number] == others
+
+
+def test_what_is_compared_at_a_time_changes_no_count(monkeypatch):
+    test, train = trips([list("abcd"), list("f"), list("abcde")]), trips([list("abcde")] * 3)
+    whole = shared(test, train, near=0.8)
+    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 1)
+    assert shared(test, train, near=0.8) == whole
+    assert whole["near"] == 2

@@ -3,6 +3,7 @@
 import polars as pl
 
 from pipeline.release.instances import told_trips
+from pipeline.release.routes import routes_of, same_route_ids, twins_of
 
 STYLES = ("literal", "concise", "chatty")
 START_S = 1402715460.0  # Saturday, Jun 14, 2014 at 4:11 AM in Lisbon
@@ -130,3 +131,9 @@ def town(numbers: list[int], splits: list[str]) -> dict[str, pl.DataFrame]:
         ),
         "told": told_trips(pl.DataFrame([checked_row(k) for k in numbers])),
     }
+
+
+def with_twins(pool: pl.DataFrame) -> pl.DataFrame:
+    """Name the others of a pool that drive a trip's very segments."""
+    twins = twins_of(pool.select("trip_id").hstack(routes_of(pool)))
+    return pool.with_columns(same_route_ids(pool, twins))
