@@ -1,8 +1,8 @@
 """What a trip's own record shows: its names and where they lie, its course, its clock.
 
     seen = EvidenceReader(names).read(trip)
-    seen.spots[names.of("Rua do Campo Alegre")]  ->  [(7, "road", cell, None), ...]
-    seen.clock                                   ->  Clock(weekday=5, minute=251, day=14, ...)
+    seen.spots["Rua do Campo Alegre"]  ->  [(7, "road", Phase(7, ...)), ...]
+    seen.clock                         ->  Clock(weekday=5, minute=251, day=14, ...)
 
 This is all that a text may rest on: the annotator saw nothing else (paper A.3.6, "ONLY use features
 in the data").
@@ -25,17 +25,17 @@ _CLOCK_FROM_S = 31_536_000.0
 _AREAS_KEPT = 1 << 16
 
 
-# One thing of a trip that has a name: phase, kind, cell of the phase, and the place if it is one.
-# Plain, as every trip makes some fifty.
-Spot = tuple[int, NameKind, str, Place | None]
+# One thing of a trip that has a name: number of its phase, kind, and the phase it is told in or, of
+# a place, the place. Plain, as every trip makes some fifty.
+Spot = tuple[int, NameKind, Phase | Place]
 
 
-def site_of(spot: Spot, name: Name) -> Site:
+def site_of(spot: Spot, name: Name) -> Site | Place:
     """Return where a thing of a trip lies: a road by its segment in the phase's cell."""
-    _, kind, cell, place = spot
-    if place is not None:
-        return Site(place.id, place.lon, place.lat)
-    return name.in_cells.get(cell) or name.sites[kind]
+    _, kind, thing = spot
+    if isinstance(thing, Place):
+        return thing
+    return name.in_cells.get(thing.cell) or name.sites[kind]
 
 
 class Clock(NamedTuple):
@@ -62,11 +62,12 @@ class Evidence:
     Attributes:
         trip: The trip.
         last: Number of its last phase.
-        spots: Its names, each with the things so named in the order of their phases.
+        spots: Its names as the data writes them, each with the things so named in the order of
+            their phases, roads and districts before places.
         nouns: Nouns it bears out, as `claims_nouns` finds them; None before it looked.
     """
 
-    def __init__(self, trip: PlannedTrip | AnnotatedTrip, spots: dict[Name, list[Spot]]) -> None:
+    def __init__(self, trip: PlannedTrip | AnnotatedTrip, spots: dict[str, list[Spot]]) -> None:
         self.trip, self.spots = trip, spots
         self.last = len(trip.phases) - 1
         self.nouns: int | None = None
@@ -90,7 +91,7 @@ class Evidence:
 
     def phases_of(self, name: Name) -> list[int]:
         """Return the phases in which something has this name."""
-        return list(dict.fromkeys(spot[0] for spot in self.spots.get(name, ())))
+        return list(dict.fromkeys(spot[0] for spot in self.spots.get(name.text, ())))
 
     def named(self, kind: NameKind) -> int:
         """Return how many different names of a kind it has."""
@@ -98,8 +99,13 @@ class Evidence:
 
     def along(self, roads: Iterable[str]) -> list[Phase]:
         """Return the phases of some roads, those with no other road if there are any."""
-        wanted = frozenset(roads)
-        phases = [one for one in self.trip.phases if not wanted.isdisjoint(one.road_names)]
+        told = {
+            number: phase
+            for road in roads
+            for number, kind, phase in self.spots.get(road, ())
+            if kind == "road" and isinstance(phase, Phase)
+        }
+        phases = [told[number] for number in sorted(told)]
         return [one for one in phases if len(one.road_names) == 1] or phases
 
 
@@ -108,8 +114,8 @@ class EvidenceReader:
 
     def __init__(self, names: Gazetteer) -> None:
         """Keep the city's names."""
-        self._of = names.of
-        self._districts: dict[str, Name | None] = {}
+        self._names = names
+        self._districts: dict[str, str | None] = {}
 
     def read(self, trip: PlannedTrip | AnnotatedTrip) -> Evidence:
         """Return what a trip's record shows.
@@ -117,26 +123,24 @@ class EvidenceReader:
         Raises:
             ContractError: It has a name that the city's tables have not.
         """
-        of = self._of
-        spots: dict[Name, list[Spot]] = defaultdict(list)
+        spots: dict[str, list[Spot]] = defaultdict(list)
         for phase in trip.phases:
-            number, cell, desc = phase.p, phase.cell, phase.desc
+            number, desc = phase.p, phase.desc
             for road in phase.road_names:
-                spots[of(road)].append((number, "road", cell, None))
+                spots[road].append((number, "road", phase))
             district = self._districts[desc] if desc in self._districts else self._district(desc)
             if district is not None:
-                spots[district].append((number, "district", cell, None))
+                spots[district].append((number, "district", phase))
         for place in trip.places:
-            spots[of(place.name)].append((place.phase, "place", "", place))
+            spots[place.name].append((place.phase, "place", place))
+        self._names.check(spots.keys())
         return Evidence(trip, dict(spots))
 
-    def _district(self, desc: str) -> Name | None:
+    def _district(self, desc: str) -> str | None:
         if len(self._districts) >= _AREAS_KEPT:
             self._districts.clear()
-        text = read_area(desc).district
-        district = self._of(text) if text else None
-        self._districts[desc] = district
-        return district
+        self._districts[desc] = read_area(desc).district or None
+        return self._districts[desc]
 
 
 def clock_of(start_time: str) -> Clock | None:

@@ -10,7 +10,7 @@ soundly the same name: with short words long or short, without "de" and "of", wi
 (EXACT), and without its type, as in "Boavista" for "Avenida da Boavista" (SHORT), which only flags.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any, Literal
 
 import msgspec
@@ -133,6 +133,16 @@ class Gazetteer:
                 f"name {text!r}: expected a road, place or district of {self.city}, found none so"
                 " named in its roads and cells; rebuild the trips with `dvc repro`"
             ) from None
+
+    def check(self, texts: Set[str]) -> None:
+        """Look that the data has all of some names.
+
+        Raises:
+            ContractError: The city's tables lack one of them.
+        """
+        if not texts <= self._names.keys():
+            for text in texts:
+                self.of(text)
 
     def longest(self, reading: Reading, first: int) -> Match | None:
         """Return the longest name that begins with a word of a text, if any does.

@@ -97,7 +97,7 @@ class Grounder:
         elsewhere: _Verdict | None = None
         for one in candidates:
             level, name = one.level, one.name
-            spots = evidence.spots.get(name)
+            spots = evidence.spots.get(name.text)
             if spots is None:
                 continue
             if role is None:
@@ -139,7 +139,7 @@ class Grounder:
     def _like(self, evidence: Evidence, span: tuple[int, int], text: str) -> list[Hit]:
         """Hint at the name of the trip that an unknown name may be a misspelling of."""
         best, name = max(
-            ((likeness(text, name.text, self._tables), name.text) for name in evidence.spots),
+            ((likeness(text, name, self._tables), name) for name in evidence.spots),
             default=(0.0, ""),
         )
         if best < _LIKE:

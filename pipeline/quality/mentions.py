@@ -131,7 +131,7 @@ def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) ->
     if lead.flags & CAPITAL and not lead.flags & _ORDINARY:
         return True
     words = reading.words[first:end]
-    own = any(candidate.name in evidence.spots for candidate in candidates)
+    own = any(candidate.name.text in evidence.spots for candidate in candidates)
     if len(words) == 1 and lead.flags & (NO_NAME | DIGIT):
         return own and bool(lead.flags & DIGIT) and not lead.canonical.isdigit()
     for number, word in enumerate(words, first):
