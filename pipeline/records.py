@@ -386,6 +386,8 @@ class SampledTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One score by a person: a line of data/reviews/<city>/<rater>.jsonl.
 
+    `score` was given before any model's score was seen, and it alone is measured. `revealed` tells
+    whether they have been shown since, `revised` what the person would score now if that differs.
     `item_hash` proves which texts were rated, `page_version` by which rubric.
     """
 
@@ -393,6 +395,8 @@ class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rater: str
     criterion: str
     score: int
+    revealed: bool
+    revised: int | None
     comment: str
     seconds: float
     page_version: str

@@ -4,9 +4,10 @@
     ->  metrics/agreement.json: means, pairs, groups; what near_cut and conflict trips showed
         ratings.parquet: the ratings that count; the others are rejections with a reason
 
-Only the random sample tells how far judges agree in general. The trips near the cut and those in
-conflict were picked for being hard; they are reported apart. Without people or other judges the
-lists are empty. Paper: A.3.5, Tables 13 and 14.
+Of a person only the first score counts, given before any model's was seen; how often one was
+revised after that is told. Only the random sample tells how far judges agree in general. The trips
+near the cut and those in conflict were picked for being hard; they are reported apart. Without
+people or other judges the lists are empty. Paper: A.3.5, Tables 13 and 14.
 """
 
 from collections.abc import Iterator
@@ -107,15 +108,17 @@ def _drawn(sampled: pl.DataFrame, purpose: str) -> pl.Series:
 
 
 def _work_of_people(ratings: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield what each person did, and which criteria of their trips they left open."""
+    """Yield what each person did, what they left open, and second thoughts, which count nowhere."""
     for (name,), rows in ratings.group_by("rater", maintain_order=True):
-        trips = rows.group_by("trip_id").agg(pl.col("seconds").max())
+        trips = rows.group_by("trip_id").agg(pl.col("seconds").max(), pl.col("revealed").any())
         yield {
             "rater": name,
             "trips": trips.height,
             "ratings": rows.height,
             "missing": trips.height * len(CRITERIA) - rows.height,
             "seconds_per_trip": round(cast("float", trips["seconds"].median()), 1),
+            "revealed": int(trips["revealed"].sum()),
+            "revised": rows["revised"].count(),
         }
 
 

@@ -72,7 +72,13 @@ class JudgePrompt:
 
         Raises:
             PromptError: A template cannot show the trip; names template, line and trip.
+            ParameterError: The trip was planned with a code that the vocabulary has no more.
         """
+        self._words.expect_codes(
+            trip.intents,
+            f"checked trip {trip.trip_id}",
+            remedy="make the texts anew, `dvc repro check@CITY`, or bring the code back",
+        )
         texts: dict[str, str] = msgspec.structs.asdict(trip.texts)
         values: dict[str, Any] = {
             "persona": self._words.persona(trip.intents.persona),

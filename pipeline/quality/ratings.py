@@ -4,8 +4,10 @@
     ->  a Rating, or a rejection: no_json, breaks_schema, other_page_version, unknown_trip,
         other_texts (they have changed since), rated_twice
 
-Every line is counted once. One faulty line costs that line; only what nobody but a person can
-settle, a rater in two files, stops the run. Paper: A.3.5.
+What is measured is `score`, the first one, given before any model's score was seen; a second
+thought after that (`revised`) is counted and never measured. Every line is counted once. One faulty
+line costs that line; only what nobody but a person can settle, a rater in two files, stops the run.
+Paper: A.3.5.
 """
 
 import hashlib
@@ -37,6 +39,13 @@ class Ratings(NamedTuple):
     rejected: pl.DataFrame
 
 
+class Fault(NamedTuple):
+    """Why a line is no rating, or none that counts: a reason code, and words."""
+
+    reason: str
+    detail: str
+
+
 class _Line(NamedTuple):
     place: str
     rating: Rating
@@ -59,7 +68,7 @@ def review_files(folder: Path) -> list[Path]:
 
 def rated_trips(folder: Path) -> set[str]:
     """Return the ids of the trips that a city's ratings speak of, whether they count or not."""
-    found = (_rating_of(text) for file in review_files(folder) for _, text in _lines_of(file))
+    found = (rating_of(text) for file in review_files(folder) for _, text in _lines_in(file))
     return {rating.trip_id for rating in found if isinstance(rating, Rating)}
 
 
@@ -81,15 +90,14 @@ def read_ratings(
     lines: list[_Line] = []
     files: dict[str, Path] = {}
     for file in review_files(folder):
-        for place, text in _lines_of(file):
-            rating = _rating_of(text)
+        for place, text in _lines_in(file):
+            rating = rating_of(text)
+            fault = rating if isinstance(rating, Fault) else None
             if isinstance(rating, Rating):
                 _check_one_file(rating.rater, file, files)
                 fault = _outdated(rating, hashes, page_version)
                 if fault is None:
                     lines.append(_Line(place, rating))
-            else:
-                fault = rating
             if fault is not None:
                 rejected.append((place, stage, *fault))
     times = Counter(_key(line.rating) for line in lines)
@@ -109,6 +117,8 @@ def ratings_frame(ratings: list[Rating]) -> pl.DataFrame:
         "rater": pl.String,
         "criterion": pl.String,
         "score": pl.Int64,
+        "revealed": pl.Boolean,
+        "revised": pl.Int64,
         "comment": pl.String,
         "seconds": pl.Float64,
         "page_version": pl.String,
@@ -121,42 +131,56 @@ def _key(rating: Rating) -> tuple[str, str, str]:
     return rating.rater, rating.trip_id, rating.criterion
 
 
-def _lines_of(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield "file:line" and the text of each line that is not empty."""
+def lines_of(file: Path, *, shown: str) -> Iterator[tuple[str, str]]:
+    """Yield "file:line" and the text of each line that is not empty.
+
+    Args:
+        file: A file of ratings.
+        shown: What a message calls it.
+
+    Raises:
+        SourceError: It cannot be read, or is no UTF-8.
+    """
     try:
         content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise SourceError(
-            f"{_shown(file)}: expected a UTF-8 file of ratings, found {fault}; export it again"
+            f"{shown}: expected a file of ratings as the page exports it, found {fault}; export it"
+            " again"
         ) from fault
     for number, text in enumerate(content.split("\n"), start=1):
         if text.strip():
             yield f"{file.name}:{number}", text
 
 
-def _rating_of(text: str) -> Rating | tuple[str, str]:
-    """Return the rating on a line, or reason and detail where there is none."""
+def rating_of(text: str) -> Rating | Fault:
+    """Return the rating on a line, or what is wrong with it."""
     try:
         record = strict_json(text)
     except (ValueError, RecursionError) as fault:
-        return "no_json", str(fault)
+        return Fault("no_json", f"expected JSON, found {fault}")
     if not fast_validator("rating").is_valid(record):
-        return "breaks_schema", describe_fault("rating", record)
-    return msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
+        return Fault("breaks_schema", describe_fault("rating", record))
+    rating = msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
+    if rating.revised == rating.score:
+        return Fault("breaks_schema", f"$.revised: expected another score than {rating.score}")
+    return rating
 
 
-def _outdated(
-    rating: Rating, hashes: Mapping[str, str], page_version: str
-) -> tuple[str, str] | None:
-    """Return reason and detail of a rating that speaks of something else; None if it counts."""
+def _lines_in(file: Path) -> Iterator[tuple[str, str]]:
+    return lines_of(file, shown=_shown(file))
+
+
+def _outdated(rating: Rating, hashes: Mapping[str, str], page_version: str) -> Fault | None:
+    """Return why a rating speaks of something else; None if it counts."""
     if rating.page_version != page_version:
         detail = f"expected version {page_version!r} of the rubric, found {rating.page_version!r}"
-        return "other_page_version", detail
+        return Fault("other_page_version", detail)
     if rating.trip_id not in hashes:
-        return "unknown_trip", f"expected a checked trip, found {rating.trip_id!r}"
+        return Fault("unknown_trip", f"expected a checked trip, found {rating.trip_id!r}")
     if rating.item_hash != hashes[rating.trip_id]:
         detail = f"trip {rating.trip_id}: its texts or phases have changed since it was rated"
-        return "other_texts", detail
+        return Fault("other_texts", detail)
     return None
 
 

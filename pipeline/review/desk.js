@@ -200,6 +200,7 @@ byId("credit").textContent = page.credit;
 byId("rater").addEventListener("click", askWho);
 byId("help").addEventListener("click", showHelp);
 byId("export").addEventListener("click", () => {
+  if (!rowsOf().length) return note("Nothing to export", make("p", {}, "No criterion is scored yet."));
   exportFile();
   const stray = strayComments();
   if (stray) note("Exported", make("p", {}, `${stray} comments have no score yet; only scored criteria are in the file.`));

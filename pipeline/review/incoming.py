@@ -8,17 +8,13 @@ A line is outdated when it was scored by another version of the rubric, or on ot
 other fault means that a file is not what the page exported.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from pipeline.errors import SourceError
-from pipeline.language.outcome import strict_json
+from pipeline.quality.ratings import Fault, lines_of, rating_of
 from pipeline.records import Rating
 from pipeline.review.assignment import Assignment
-from pipeline.schemas import describe_fault, fast_validator
 
 
 class Line(NamedTuple):
@@ -36,9 +32,22 @@ class Line(NamedTuple):
         return (self.city, *scored, one.page_version, one.criterion)
 
     def agrees(self, other: "Line") -> bool:
-        """Tell whether another line says the same; looking on for longer changes nothing."""
+        """Tell whether another line says the same, or leaves out what followed the first score.
+
+        Looking on for longer changes nothing.
+        """
         one, two = self.rating, other.rating
-        return (one.score, one.comment) == (two.score, two.comment)
+        both = None not in (one.revised, two.revised)
+        return (one.score, one.comment) == (two.score, two.comment) and not (
+            both and one.revised != two.revised
+        )
+
+    def goes_on_from(self, held: "Line") -> bool:
+        """Tell whether it agrees with another line and knows what followed: what was revealed."""
+        news = self.rating.revealed and not held.rating.revealed
+        return held.agrees(self) and (
+            news or (self.rating.revised is not None and held.rating.revised is None)
+        )
 
 
 class Incoming(NamedTuple):
@@ -67,13 +76,13 @@ def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Inco
     """
     found = Incoming([], [], [])
     for file in files:
-        lines = list(lines_of(file))
+        lines = list(lines_of(file, shown=str(file)))
         if not lines:
             found.faults.append(f"{file}: expected ratings, found an empty file; export it again")
         for place, text in lines:
             rating = rating_of(text)
-            if isinstance(rating, str):
-                found.faults.append(f"{place}: {rating}")
+            if isinstance(rating, Fault):
+                found.faults.append(f"{place}: {rating.detail}")
                 continue
             home = _home(rating, assignments)
             if isinstance(home, str):
@@ -85,31 +94,6 @@ def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Inco
             else:
                 found.lines.append(line)
     return found
-
-
-def lines_of(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield "file:line" and text of each line that is not empty."""
-    try:
-        content = file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise SourceError(
-            f"{file}: expected a file of ratings as the page exports it, found {fault}; export it"
-            " again"
-        ) from fault
-    for number, text in enumerate(content.split("\n"), start=1):
-        if text.strip():
-            yield f"{file.name}:{number}", text
-
-
-def rating_of(text: str) -> Rating | str:
-    """Return the rating on a line, or what is wrong with it."""
-    try:
-        record = strict_json(text)
-    except (ValueError, RecursionError) as fault:
-        return f"expected JSON, found {fault}"
-    if not fast_validator("rating").is_valid(record):
-        return describe_fault("rating", record)
-    return msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
 
 
 def _home(rating: Rating, assignments: Sequence[Assignment]) -> Assignment | str:

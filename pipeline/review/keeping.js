@@ -1,5 +1,6 @@
 // What the rater has done: kept in this browser at each step, exported to a file, brought back.
-//   kept.trips["17"] = {scores: {caption_accuracy: {score: 4, comment: "", seconds: 38.5}}, seconds: 41.2, revealed: false}
+//   kept.trips["17"] = {scores: {caption_accuracy: {score: 4, revised: null, comment: "", seconds: 38.5}}, seconds: 41.2, revealed: false}
+// `score` is the first one, given blind; once the models' scores are revealed only `revised` changes.
 // Each trip has a key of its own, so that two windows on one page do not undo each other's work.
 const CODES = CRITERIA.map((one) => one.code);
 const itemOf = new Map(page.items.map((item) => [item.trip_id, item]));
@@ -55,7 +56,7 @@ function work(trip_id, news) {
 }
 
 function given(trip_id, criterion) {
-  return workOn(trip_id).scores[criterion] || {score: null, comment: "", seconds: 0};
+  return workOn(trip_id).scores[criterion] || {score: null, revised: null, comment: "", seconds: 0};
 }
 
 function change(trip_id, criterion, news) {
@@ -81,9 +82,9 @@ function isDone(trip_id) {
 function rowsOf() {
   const trips = Object.keys(kept.trips).filter((id) => itemOf.has(id)).sort();
   return trips.flatMap((trip_id) => CODES.filter((code) => given(trip_id, code).score !== null).map((criterion) => {
-    const {score, comment, seconds} = given(trip_id, criterion);
+    const {score, revised, comment, seconds} = given(trip_id, criterion);
     return {
-      trip_id, rater, criterion, score, comment: comment.toWellFormed ? comment.toWellFormed() : comment, seconds,
+      trip_id, rater, criterion, score, revealed: workOn(trip_id).revealed, revised: revised ?? null, comment: comment.toWellFormed ? comment.toWellFormed() : comment, seconds,
       page_version: page.page_version, item_hash: itemOf.get(trip_id).hash,
     };
   }));
@@ -122,6 +123,8 @@ function faultOf(row) {
   if (row === null || typeof row !== "object" || !CODES.includes(row.criterion)) return "it is no rating by this rubric.";
   if (row.rater !== rater) return `it is by ${row.rater}, and you are ${rater}.`;
   if (![1, 2, 3, 4, 5].includes(row.score)) return `the score is ${JSON.stringify(row.score)}, not 1 to 5.`;
+  if (typeof row.revealed !== "boolean") return "it does not say whether the models' scores were shown.";
+  if (row.revised !== null && !(row.revealed && [1, 2, 3, 4, 5].includes(row.revised) && row.revised !== row.score)) return `the second thought is ${JSON.stringify(row.revised)}.`;
   if (typeof row.comment !== "string" || !(row.seconds >= 0)) return "comment or seconds are missing.";
   if (row.page_version !== page.page_version) return `it is by version ${row.page_version} of the rubric, this page by version ${page.page_version}.`;
   const item = itemOf.get(row.trip_id);
@@ -133,14 +136,16 @@ function faultOf(row) {
 function differing(rows) {
   return rows.filter((row) => {
     const own = given(row.trip_id, row.criterion);
-    return own.score !== null && (own.score !== row.score || own.comment !== row.comment);
+    const both = (own.revised ?? null) !== null && row.revised !== null;
+    return own.score !== null && (own.score !== row.score || own.comment !== row.comment || (both && own.revised !== row.revised));
   });
 }
 
 function takeIn(rows) {
-  for (const {trip_id, criterion, score, comment, seconds} of rows) {
+  for (const {trip_id, criterion, score, revealed, revised, comment, seconds} of rows) {
     const own = workOn(trip_id);
-    work(trip_id, {scores: {...own.scores, [criterion]: {score, comment, seconds}}, seconds: Math.max(own.seconds, seconds)});
+    const row = {score, revised: revised ?? given(trip_id, criterion).revised, comment, seconds};
+    work(trip_id, {scores: {...own.scores, [criterion]: row}, seconds: Math.max(own.seconds, seconds), revealed: own.revealed || revealed});
   }
   new Set(rows.map((row) => row.trip_id)).forEach(keepTrip);
 }

@@ -4,7 +4,8 @@ import_files(root, [Path("helsinki-H1.jsonl")], ImportWish(...))
 ->  data/reviews/helsinki/H1.jsonl, sorted by trip and criterion, and who has rated how much
 
 All lines are checked before one is written. A line that says the same as one that is there already
-changes nothing, so the same file may come twice, and a later export after an earlier one.
+changes nothing, so the same file may come twice, and a later export after an earlier one. What a
+rater scored before the models' scores were shown stays: after that only `revised` may be added.
 """
 
 import fcntl
@@ -16,14 +17,16 @@ from typing import NamedTuple
 import msgspec
 
 from pipeline.errors import ContractError, SourceError
+from pipeline.quality.ratings import Fault, lines_of, rating_of
 from pipeline.quality.rubric import CRITERIA
 from pipeline.records import Rating
 from pipeline.review.assignment import FILE, Assignment, assignments, reviews_folder
-from pipeline.review.incoming import Line, lines_of, rating_of, read_files
+from pipeline.review.incoming import Line, read_files
 from pipeline.review.standing import standing
 
 ASIDE = "set_aside"
 WOULD_STOP = "would stop: "
+_BLIND = "the models' scores have been shown since, so the first score stays; remove the line"
 
 
 class ImportWish(NamedTuple):
@@ -43,11 +46,24 @@ class ImportWish(NamedTuple):
 
 
 class _Merged(NamedTuple):
-    """A rater's file after the merge: what it holds, what was new, what made room for it."""
+    """A rater's file after the merge.
+
+    Attributes:
+        lines: What it holds.
+        new: How many of them were not there.
+        completed: How many now also tell what followed the first score.
+        replaced: What made room for another score or comment.
+    """
 
     lines: dict[tuple[str, ...], Line]
     new: int
+    completed: int
     replaced: list[Line]
+
+    @property
+    def changes(self) -> int:
+        """Return how many lines are not as they were."""
+        return self.new + self.completed + len(self.replaced)
 
 
 def import_files(root: Path, files: Sequence[Path], wish: ImportWish) -> Iterator[str]:
@@ -79,10 +95,12 @@ def import_files(root: Path, files: Sequence[Path], wish: ImportWish) -> Iterato
     yield from (f"{WOULD_STOP}{fault}" for fault in faults)
     read = len(incoming.lines) + len(incoming.outdated) + len(incoming.faults)
     new = sum(one.new for one in merged.values())
+    completed = sum(one.completed for one in merged.values())
     replaced = sum(len(one.replaced) for one in merged.values())
+    there = len(incoming.lines) - sum(one.changes for one in merged.values())
     yield (
-        f"{read:,} lines: {new:,} new, {replaced:,} replaced,"
-        f" {len(incoming.lines) - new - replaced:,} there already,"
+        f"{read:,} lines: {new:,} new, {completed:,} completed, {replaced:,} replaced,"
+        f" {there:,} there already,"
         f" {len(incoming.outdated):,} outdated, {len(incoming.faults):,} faulty"
     )
     for city in sorted({city for city, _ in merged}):
@@ -107,7 +125,7 @@ def _merge(
     for line in lines:
         file = line.city, line.rating.rater
         if file not in merged:
-            merged[file] = _Merged(_there_already(root, *file), 0, [])
+            merged[file] = _Merged(_there_already(root, *file), 0, 0, [])
         first = own.setdefault(line.key, line)
         if not first.agrees(line):
             faults.append(f"{line.place}: {_twice(first, line)}; keep the one that counts")
@@ -116,8 +134,13 @@ def _merge(
         if held is None:
             merged[file].lines[line.key] = line
             merged[file] = merged[file]._replace(new=merged[file].new + 1)
+        elif line.goes_on_from(held):
+            merged[file].lines[line.key] = line
+            merged[file] = merged[file]._replace(completed=merged[file].completed + 1)
         elif held.agrees(line):
             continue
+        elif held.rating.revealed and not (line.rating.revealed and _same_score(held, line)):
+            faults.append(f"{line.place}: {_twice(held, line)}; {_BLIND}")
         elif wish.update:
             merged[file].lines[line.key] = line
             merged[file].replaced.append(held)
@@ -126,19 +149,26 @@ def _merge(
     return merged, faults
 
 
+def _same_score(one: Line, other: Line) -> bool:
+    return one.rating.score == other.rating.score
+
+
 def _twice(first: Line, second: Line) -> str:
     one, two = first.rating, second.rating
-    what = "another comment" if one.score == two.score else f"{two.score} here, {one.score} there"
+    what = f"{two.score} here, {one.score} there"
+    if one.score == two.score:
+        what = "another comment" if one.comment != two.comment else "another second thought"
     return f"{two.rater} {two.trip_id} {two.criterion} is also in {first.place}: {what}"
 
 
 def _there_already(root: Path, city: str, rater: str) -> dict[tuple[str, ...], Line]:
     file = reviews_folder(root, city) / f"{rater}.jsonl"
     found: dict[tuple[str, ...], Line] = {}
-    for place, text in lines_of(file) if file.is_file() else []:
+    shown = f"data/reviews/{city}/{file.name}"
+    for place, text in lines_of(file, shown=shown) if file.is_file() else []:
         rating = rating_of(text)
-        if isinstance(rating, str) or rating.rater != rater:
-            what = rating if isinstance(rating, str) else f"a rating by {rating.rater}"
+        if isinstance(rating, Fault) or rating.rater != rater:
+            what = rating.detail if isinstance(rating, Fault) else f"a rating by {rating.rater}"
             raise ContractError(
                 f"data/reviews/{city}/{place}: expected a rating by {rater}, found {what}; mend the"
                 " line or take the file back from git"
@@ -171,7 +201,7 @@ def _write(
     """Write the files that change, all aside before the first moves into place."""
     texts = {}
     for (city, rater), one in merged.items():
-        if one.new or one.replaced:
+        if one.changes:
             texts[reviews_folder(root, city) / f"{rater}.jsonl"] = _sorted(one.lines.values())
     gone = [*outdated, *(line for one in merged.values() for line in one.replaced)]
     for line in gone:

@@ -121,10 +121,19 @@ def _streets(ground: SharedGround) -> dict[str, list[Any]]:
 
 
 def item_row(item: ReviewItem, ground: SharedGround, time_zone: str) -> dict[str, Any]:
-    """Return what the page embeds of one trip; nothing in it tells which model wrote the texts."""
-    trip = item.trip
+    """Return what the page embeds of one trip; nothing in it tells which model wrote the texts.
+
+    Raises:
+        ParameterError: The trip was planned with a code that the vocabulary has no more.
+    """
+    trip, words = item.trip, vocabulary()
+    words.expect_codes(
+        trip.intents,
+        f"checked trip {trip.trip_id}",
+        remedy="make the texts anew, `dvc repro check@CITY`, or bring the code back",
+    )
     drives, legs = [item.drive], ground.legs[trip.trip_id]
-    persona = next(one for one in vocabulary().personas if one.code == trip.intents.persona)
+    persona = words.persona(trip.intents.persona)
     facts = [trip.meta.start_time, trip.meta.total_duration, length_words(trip.meta.length_m)]
     return {
         "trip_id": trip.trip_id,

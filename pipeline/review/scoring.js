@@ -28,23 +28,28 @@ function modelScores(criterion) {
     make("span", {title: model.judge}, `${model.judge} `, make("b", {}, String(model.scores[criterion] ?? "none")))))];
 }
 
+function secondThought(revised) {
+  return revised ? make("span", {class: "revised"}, "now ", make("b", {}, String(revised))) : "";
+}
+
 function closedRow(one) {
-  const {score, comment} = given(kept.at.trip, one.code);
+  const {score, revised, comment} = given(kept.at.trip, one.code);
   const words = score === null ? "no score yet" : `${score}, ${page.rubric.scale[5 - score]}`;
   const button = make("button", {type: "button", class: "criterion closed", "data-criterion": one.code, "aria-expanded": "false"},
     make("span", {class: "given" + (score === null ? " none" : "")}, score === null ? "\u2013" : String(score)),
     make("span", {class: "name"}, one.name), make("span", {class: "unseen"}, `: ${words}`),
-    comment ? make("span", {class: "has-comment"}, "comment") : "", ...modelScores(one.code));
+    secondThought(revised), comment ? make("span", {class: "has-comment"}, "comment") : "", ...modelScores(one.code));
   button.addEventListener("click", () => goToCriterion(one.code));
   return button;
 }
 
 function openCard(one) {
-  const {score, comment} = given(kept.at.trip, one.code);
-  const locked = workOn(kept.at.trip).revealed;
+  const {score, revised, comment} = given(kept.at.trip, one.code);
+  const now = revised ?? score;
   const marks = one.marks.map(([value, words]) => {
-    const button = make("button", {type: "button", class: "mark-" + value, "aria-pressed": String(value === score), disabled: locked ? "" : false, "data-score": value},
-      make("kbd", {}, String(value)), make("span", {}, words));
+    const first = revised && value === score ? make("b", {class: "first"}, " your first score") : "";
+    const button = make("button", {type: "button", class: "mark-" + value, "aria-pressed": String(value === now), "data-score": value},
+      make("kbd", {}, String(value)), make("span", {}, words, first));
     button.addEventListener("click", () => give(value));
     return button;
   });
@@ -77,11 +82,11 @@ function showWholeItem() {
   const on = make("button", {type: "button", class: "main"}, isLast() ? "To the first open trip" : "Next trip", make("kbd", {}, "Enter"));
   on.addEventListener("click", goOn);
   const words = workOn(trip_id).revealed
-    ? "The models' scores stand beside yours, which are now fixed."
+    ? "The models' scores stand beside yours. Your first scores are what counts; what you would change now is kept beside them."
     : everyDone() ? "This was the last one. Export your scores and send the file back. Thank you!" : "All ten are scored.";
   const parts = [make("p", {}, words), on];
   if (models.length && !workOn(trip_id).revealed) {
-    const show = make("button", {type: "button", id: "reveal", title: "After that your scores of this trip are fixed"}, "Show the models' scores");
+    const show = make("button", {type: "button", id: "reveal", title: "After that your first scores of this trip stay; changes are kept beside them"}, "Show the models' scores");
     show.addEventListener("click", () => { work(trip_id, {revealed: true}); keepTrip(trip_id); showItemParts({focus: true}); });
     parts.push(show);
   }
@@ -99,7 +104,7 @@ function rationales(models) {
 
 function give(score) {
   const {trip: trip_id, criterion} = kept.at;
-  if (workOn(trip_id).revealed) return say("The scores of this trip are fixed.");
+  if (workOn(trip_id).revealed) return thinkAgain(trip_id, criterion, score);
   tick(performance.now());
   change(trip_id, criterion, {score, seconds: Math.round(10 * workOn(trip_id).seconds) / 10});
   const at = CODES.indexOf(criterion);
@@ -107,6 +112,15 @@ function give(score) {
   say(`${CRITERIA[at].name}: ${score} of 5, ${page.rubric.scale[5 - score]}.` + (next ? ` Next: ${CRITERIA[CODES.indexOf(next)].name}.` : " All ten are scored."));
   if (next) goToCriterion(next);
   else showItemParts({focus: true, scroll: true});
+}
+
+// Once the models' scores were seen the first score stays as it was, and another is kept beside it.
+function thinkAgain(trip_id, criterion, score) {
+  const first = given(trip_id, criterion).score;
+  if (first === null) return say("This was not scored before the models' scores were shown.");
+  change(trip_id, criterion, {revised: score === first ? null : score});
+  say(score === first ? `${score} of 5, your first score.` : `${score} of 5 now; your first score, ${first}, is what counts.`);
+  showItemParts({focus: true});
 }
 
 // New texts are read before they are scored.

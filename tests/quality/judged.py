@@ -133,7 +133,8 @@ def verdict(trip_id: str, given: Scores, *, model: str = "rules", status: str = 
 
 def rating(trip_id: str, rater: str, criterion: str, score: int, **changes: Any) -> dict[str, Any]:
     """Return a rating as the review page writes it; the hash is that of no trip unless told."""
-    made = Rating(trip_id, rater, criterion, score, "", 30.0, "1", HASH)
+    made = Rating(trip_id, rater, criterion, score, revealed=False, revised=None, comment="",
+                  seconds=30.0, page_version="1", item_hash=HASH)  # fmt: skip
     return msgspec.to_builtins(made) | changes
 
 

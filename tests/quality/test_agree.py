@@ -214,8 +214,25 @@ def test_what_people_left_out_is_counted(project):
     project.run("agree")
     first, second = project.record_of("agreement")["people"]
     assert first == {"rater": "H1", "trips": 2, "ratings": 13, "missing": 7,
-                     "seconds_per_trip": 30.0}  # fmt: skip
+                     "seconds_per_trip": 30.0, "revealed": 0, "revised": 0}  # fmt: skip
     assert (second["rater"], second["trips"], second["missing"]) == ("H2", 1, 0)
+
+
+def test_what_a_person_would_change_after_seeing_the_models_is_counted_and_not_measured(project):
+    blind = full("t0", "H1", 4) + full("t1", "H1", 5)
+    rate(project, "H1", *blind)
+    rate(project, "H2", *full("t0", "H2", 2), *full("t1", "H2", 3))
+    project.run("agree")
+    before = project.record_of("agreement")
+    shown = [one | {"revealed": True, "revised": 1} for one in blind[:10]] + blind[10:]
+    rate(project, "H1", *shown)
+    project.run("agree")
+    after = project.record_of("agreement")
+    assert (after["people"][0]["revealed"], after["people"][0]["revised"]) == (1, 10)
+    assert [after[name] for name in ("means", "pairs", "groups")] == [
+        before[name] for name in ("means", "pairs", "groups")
+    ]
+    assert [row["revised"] for row in project.rows("ratings")] == [1] * 10 + [None] * 30
 
 
 def test_ratings_that_do_not_count_are_rejections(project):

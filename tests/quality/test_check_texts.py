@@ -232,3 +232,38 @@ def test_nobody_is_asked_about_a_trip_that_a_rule_refuses(asked):
     trip = annotated("off", "today", instruction_concise="Past a dentist on Rua do Sul.")
     asked.annotated = [[trip]]
     assert verify_requests(asked) == {}
+
+
+# ---- labels by people ----------------------------------------------------------------------------
+
+
+def rules_of(project) -> dict[str, tuple[int, float | None]]:
+    """Return how many findings of each rule are labelled, and its precision."""
+    rows = project.record_of("check_metrics")["rules"]
+    return {row["rule"]: (row["labelled"], row["precision"]) for row in rows}
+
+
+def test_without_labels_no_rule_has_a_precision(project):
+    project.run("check")
+    assert set(rules_of(project).values()) == {(0, None)}
+
+
+def test_with_labels_the_precision_of_the_labelled_rules_is_told(project, tmp_path, monkeypatch):
+    labels = [
+        ("off", "retrieval_query_2", "off_route_name", True),
+        ("off", "trajectory_caption", "pipeline_word", False),
+        ("mended", "instruction_literal", "dash", True),
+        ("mended", "instruction_literal", "semicolon", True),  # no such finding is made
+    ]
+    keys = ("trip_id", "field", "rule", "right")
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    lines = [json.dumps(dict(zip(keys, one, strict=True))) for one in labels]
+    (folder / "toy.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    monkeypatch.setattr("pipeline.quality.check_texts.LABELS", folder)
+    project.run("check")
+    found = rules_of(project)
+    assert found["off_route_name"] == (1, 1.0)
+    assert found["pipeline_word"] == (1, 0.0)
+    assert found["dash"] == (1, 1.0)
+    assert found["semicolon"] == (0, None)

@@ -99,7 +99,7 @@ def test_a_rater_in_two_files_is_for_a_person_to_settle(tmp_path):
 
 def test_a_file_that_is_no_utf_8_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"\xff\xfe{")
-    with pytest.raises(SourceError, match=r"a\.jsonl: expected a UTF-8 file"):
+    with pytest.raises(SourceError, match=r"a\.jsonl: expected a file of ratings as"):
         read(tmp_path)
 
 

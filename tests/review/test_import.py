@@ -48,6 +48,13 @@ def merged(root, rater="H1", city=CITY):
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
+def counts(lines, *, new=0, completed=0, replaced=0, there=0, outdated=0):
+    return (
+        f"{lines} lines: {new} new, {completed} completed, {replaced} replaced, {there} there"
+        f" already, {outdated} outdated, 0 faulty"
+    )
+
+
 def state(root):
     files = sorted((root / "data").rglob("*"))
     return {str(file): file.read_bytes() for file in files if file.is_file()}
@@ -71,7 +78,7 @@ def test_rows_come_home_sorted_whatever_their_order(root):
     told = bring(root, sent(root, rows[::-1]))
     assert merged(root) == rows
     assert told == [
-        "50 lines: 50 new, 0 replaced, 0 there already, 0 outdated, 0 faulty",
+        "50 lines: 50 new, 0 completed, 0 replaced, 0 there already, 0 outdated, 0 faulty",
         "tiny",
         "  H1  50 of 50 scores, 5 of 5 trips",
         "  H2  0 of 50 scores, 0 of 5 trips",
@@ -97,7 +104,10 @@ def test_the_same_file_twice_and_two_files_that_agree_change_nothing(root):
     before = state(root)
     later = [row | {"seconds": 99.0} for row in rows]
     told = bring(root, sent(root, rows), sent(root, later, "again.jsonl"))
-    assert told[0] == "100 lines: 0 new, 0 replaced, 100 there already, 0 outdated, 0 faulty"
+    assert (
+        told[0]
+        == "100 lines: 0 new, 0 completed, 0 replaced, 100 there already, 0 outdated, 0 faulty"
+    )
     assert not any(line.startswith("wrote") for line in told)
     assert state(root) == before
 
@@ -106,7 +116,10 @@ def test_a_later_export_adds_what_is_new(root):
     rows = rows_of(ASSIGNMENT, "H1")
     bring(root, sent(root, rows[:13]))
     told = bring(root, sent(root, rows))
-    assert told[0] == "50 lines: 37 new, 0 replaced, 13 there already, 0 outdated, 0 faulty"
+    assert (
+        told[0]
+        == "50 lines: 37 new, 0 completed, 0 replaced, 13 there already, 0 outdated, 0 faulty"
+    )
     assert merged(root) == rows
 
 
@@ -219,7 +232,10 @@ def test_another_score_than_the_one_merged_stops_the_import_unless_it_shall_repl
     later = [rows[0] | {"score": 1}, *rows[1:]]
     refused(root, later, r"is also in data/reviews/tiny/H1\.jsonl:1: 1 here, 4 there; .*--update")
     told = bring(root, sent(root, later), update=True)
-    assert told[0] == "50 lines: 0 new, 1 replaced, 49 there already, 0 outdated, 0 faulty"
+    assert (
+        told[0]
+        == "50 lines: 0 new, 0 completed, 1 replaced, 49 there already, 0 outdated, 0 faulty"
+    )
     assert merged(root) == later
     aside = root / "data/reviews/tiny/set_aside/H1.jsonl"
     assert [json.loads(line) for line in aside.read_text("utf-8").splitlines()] == [rows[0]]
@@ -230,7 +246,9 @@ def test_outdated_ratings_can_be_set_aside_and_are_kept(root):
     old = rows[9] | {"item_hash": "0" * 64}
     for _ in range(2):
         told = bring(root, sent(root, [old, *rows[:9]]), set_aside=True)
-    assert told[0] == "10 lines: 0 new, 0 replaced, 9 there already, 1 outdated, 0 faulty"
+    assert (
+        told[0] == "10 lines: 0 new, 0 completed, 0 replaced, 9 there already, 1 outdated, 0 faulty"
+    )
     assert merged(root) == rows[:9]
     aside = root / "data/reviews/tiny/set_aside/H1.jsonl"
     assert [json.loads(line) for line in aside.read_text("utf-8").splitlines()] == [old]
@@ -278,6 +296,59 @@ def test_a_fault_while_writing_leaves_all_files_as_they_were(root, monkeypatch):
         bring(root, sent(root, rows_of(ASSIGNMENT, "H1") + rows_of(ASSIGNMENT, "H2")))
     assert state(root) == before
     assert list((root / "data/reviews/tiny/.H2.jsonl.new").iterdir()) == []
+
+
+# ---- the models' scores were shown --------------------------------------------------------------
+
+
+def test_what_followed_the_first_scores_is_added_to_them(root):
+    rows = rows_of(ASSIGNMENT, "H1")
+    bring(root, sent(root, rows))
+    later = [row | {"revealed": True} for row in rows[:10]] + rows[10:]
+    later[3] |= {"revised": 2}
+    assert bring(root, sent(root, later))[0] == counts(50, completed=10, there=40)
+    assert merged(root) == later
+    assert bring(root, sent(root, rows))[0] == counts(50, there=50)  # an older file takes nothing
+    assert merged(root) == later
+
+
+def test_no_update_replaces_a_score_that_was_given_blind_by_one_that_was_not(root):
+    rows = rows_of(ASSIGNMENT, "H1", revealed=True)
+    bring(root, sent(root, rows))
+    words = r"1 here, 4 there; the models' scores have been shown since, so the first score stays"
+    refused(root, [rows[0] | {"score": 1}], words, update=True)
+    refused(root, [rows[0] | {"score": 1, "revealed": False}], words, update=True)
+    refused(root, [rows[0] | {"comment": "hm", "revealed": False}], "the first", update=True)
+
+
+def test_a_second_thought_gives_way_to_a_third_only_by_update(root):
+    rows = rows_of(ASSIGNMENT, "H1", revealed=True, revised=3)
+    bring(root, sent(root, rows))
+    later = [rows[0] | {"revised": 2}, *rows[1:]]
+    refused(root, later, r"another second thought; import with --update to replace it")
+    assert bring(root, sent(root, later), update=True)[0] == counts(50, replaced=1, there=49)
+    assert merged(root) == later
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"revised": 3}, r"\$\.revealed: True was expected"),
+        ({"revealed": True, "revised": 4}, r"\$\.revised: expected another score than 4"),
+        ({"revealed": True, "revised": 6}, r"\$\.revised: 6 is greater"),
+        ({"revealed": None}, r"\$\.revealed: None is not of type 'boolean'"),
+    ],
+)
+def test_a_second_thought_that_cannot_be_is_refused(root, change, words):
+    rows = rows_of(ASSIGNMENT, "H1")
+    rows[7] |= change
+    refused(root, rows, r"sent\.jsonl:8: " + words)
+
+
+def test_a_line_that_does_not_say_whether_scores_were_shown_is_refused(root):
+    rows = rows_of(ASSIGNMENT, "H1")
+    del rows[2]["revealed"]
+    refused(root, rows, r"sent\.jsonl:3: \$: 'revealed' is a required property")
 
 
 @pytest.mark.parametrize("rows", [[], [""]])

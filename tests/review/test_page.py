@@ -286,7 +286,7 @@ def test_raters_do_not_see_each_others_scores(browser):
     assert len(browser.run("rowsOf()")) == 1
 
 
-def test_models_scores_are_shown_last_and_fix_ones_own(browser):
+def test_models_scores_are_shown_last_and_ones_first_scores_stay(browser):
     go_to(browser, HINTED)
     assert "judge-one" not in browser.run("document.body.innerText")
     rate(browser, [3] * 9)
@@ -296,8 +296,41 @@ def test_models_scores_are_shown_last_and_fix_ones_own(browser):
     browser.click(*middle(browser, "#reveal"))
     assert text_of(browser, "#open .models") == "vllm judge-one 2vllm judge-two 4"
     assert "judge-two says <why>" in browser.run("document.body.innerText")
+    assert {row["revised"] for row in browser.run("rowsOf()")} == {None}
+    assert {row["revealed"] for row in browser.run("rowsOf()")} == {True}
+    code = browser.run("kept.at.criterion")
     rate(browser, (5,))
     assert browser.run(f"CODES.map((code) => given('{HINTED}', code).score)") == [3] * 10
+    assert [row["revised"] for row in browser.run("rowsOf()") if row["criterion"] == code] == [5]
+    pressed = "document.querySelector('[data-score][aria-pressed=true]').dataset.score"
+    assert browser.run(pressed) == "5"
+    assert text_of(browser, "#open .first") == " your first score"
+    browser.press("ArrowUp")
+    assert text_of(browser, f".closed[data-criterion={code}] .revised") == "now 5"
+    browser.press("ArrowDown")
+    rate(browser, (3,))
+    assert {row["revised"] for row in browser.run("rowsOf()")} == {None}
+
+
+def test_a_second_thought_is_exported_beside_the_first_and_comes_back(browser, page, tmp_path):
+    go_to(browser, HINTED)
+    rate(browser, [3] * 10)
+    browser.click(*middle(browser, "#reveal"))
+    rate(browser, (4,))
+    rows = export(browser, tmp_path)
+    for row in rows:
+        check_record("rating", row, where="export")
+    assert sorted(row["revised"] or 0 for row in rows) == [0] * 9 + [4]
+    fresh(browser, page)
+    browser.choose("#file", tmp_path / "tiny-H1.jsonl")
+    browser.wait_for("document.getElementById('note').open")
+    assert browser.run("rowsOf()") == rows
+
+
+def test_before_anything_is_scored_there_is_nothing_to_export(browser):
+    browser.click(*middle(browser, "#export"))
+    assert text_of(browser, "#note-title") == "Nothing to export"
+    assert text_of(browser, "#kept") == "Kept here · not exported yet"
 
 
 def test_time_counts_while_somebody_works(browser):
@@ -373,6 +406,8 @@ def test_an_export_brings_the_work_to_another_machine(browser, page, tmp_path):
     [
         ({"rater": "H2"}, "it is by H2, and you are H1"),
         ({"score": 6}, "the score is 6"),
+        ({"revealed": None}, "does not say whether the models' scores were shown"),
+        ({"revised": 2}, "the second thought is 2"),
         ({"page_version": "0"}, "version 0 of the rubric"),
         ({"item_hash": "0" * 64}, "were others then"),
         ({"trip_id": "999"}, "not on this page"),

@@ -2,12 +2,14 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.errors import ParameterError
 from pipeline.review.evidence import claim_phase, claim_words, mention_words
-from pipeline.review.page import page_data, steps
+from pipeline.review.page import item_row, page_data, steps
 from tests.review.conftest import SETTING
 from tests.review.trips import HINTED, IDS, claim, mention
 from tests.show.project import NASTY, PLACE
@@ -39,6 +41,18 @@ def test_each_street_is_there_once_for_all_trips_and_far_ones_where_a_text_names
 def test_a_trip_more_costs_little(data):
     row = json.dumps(data["items"][1], ensure_ascii=False)
     assert len(row.encode()) < 6000
+
+
+def test_a_persona_that_was_renamed_is_one_line(items, ground):
+    trip = items[0].trip
+    intents = msgspec.structs.replace(trip.intents, persona="calm")
+    old = items[0]._replace(trip=msgspec.structs.replace(trip, intents=intents))
+    with pytest.raises(ParameterError) as fault:
+        item_row(old, ground, "Europe/Helsinki")
+    assert str(fault.value) == (
+        "checked trip 170: expected codes of prompts/vocabulary.yaml, found 'calm', unknown there;"
+        " make the texts anew, `dvc repro check@CITY`, or bring the code back"
+    )
 
 
 def test_every_rater_gets_their_trips_by_number(data, assignment):

@@ -122,8 +122,8 @@ def rows_of(assignment: Assignment, rater: str, score: int = 4, **change: Any) -
     return [
         {
             "trip_id": item.trip_id, "rater": rater, "criterion": criterion, "score": score,
-            "comment": "", "seconds": 12.5, "page_version": assignment.page_version,
-            "item_hash": item.item_hash,
+            "revealed": False, "revised": None, "comment": "", "seconds": 12.5,
+            "page_version": assignment.page_version, "item_hash": item.item_hash,
         } | change
         for item in assignment.items
         for criterion in CRITERIA
