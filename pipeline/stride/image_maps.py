@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Meta
 from scipy import ndimage
 
-from pipeline.errors import SourceError
+from pipeline.errors import ParameterError, SourceError
 from pipeline.keys import Text
 from pipeline.stride.anchors import Named, Signs, anchors_of
 from pipeline.stride.arrays import Bools, Floats, Ints
@@ -38,6 +38,8 @@ from pipeline.stride.maps import (
 )
 from pipeline.stride.raster import Grid, outlines
 
+_SIDE_M = (40.0, 600.0)  # of a map, as of places cut out of an extract
+_LEAST_ALIKE = 0.5  # share of a picture's pixels that are like a colour of its palette
 _AREA_M = 20.0  # a name of an area holds so far around its point
 _ROWS_AT_A_TIME = 64  # colours are compared in bands, which bounds memory
 
@@ -102,6 +104,10 @@ class ImageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     signs: list[SignSettings]
     source: MapSource
 
+    def __post_init__(self) -> None:
+        if all(colour.what != "walkable" for colour in self.palette):
+            raise ValueError("palette: expected a colour that is walkable, found none")
+
 
 def read_picture(path: Path) -> Floats:
     """Return a picture as (rows, columns, 3), 0 to 255, the top row first.
@@ -125,7 +131,10 @@ def classes_of(picture: Floats, palette: list[ColourSettings], *, least_px: floa
 
     Pixels like no colour, and patches of fewer than `least_px` pixels, take the class of the
     nearest other one. Then each takes the class most pixels around it have, so that rims of soft
-    edges vanish. A picture none of whose pixels is like any colour is all of the first.
+    edges vanish.
+
+    Raises:
+        ValueError: Most pixels are like no colour of the palette.
     """
     colours = np.array([colour.rgb for colour in palette], dtype=np.float64)
     within = np.array([colour.within for colour in palette])
@@ -136,10 +145,11 @@ def classes_of(picture: Floats, palette: list[ColourSettings], *, least_px: floa
         nearest = apart.argmin(axis=-1)
         alike = apart.min(axis=-1) <= within[nearest]
         found[top : top + _ROWS_AT_A_TIME] = np.where(alike, nearest, -1)
+    alike_share = float((found >= 0).mean())
     for number in range(len(palette)):
         found[_small_patches(found == number, least_px)] = -1
-    if (found < 0).all():
-        return np.zeros_like(found)
+    if alike_share < _LEAST_ALIKE or (found < 0).all():
+        raise ValueError(f"{alike_share:.0%} of its pixels like a colour of the palette")
     row, column = ndimage.distance_transform_edt(
         found < 0, return_distances=False, return_indices=True
     )
@@ -168,14 +178,27 @@ def maps_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) 
 
     Raises:
         SourceError: The file is no picture.
-        ParameterError: Nobody can walk there.
+        ParameterError: Nobody can walk there, it is too small or large, or of other colours.
     """
     import shapely  # noqa: PLC0415 - slow import
 
     scale = settings.metres_per_px
-    classes = classes_of(
-        read_picture(root / settings.file), settings.palette, least_px=settings.least_m2 / scale**2
-    )
+    picture = read_picture(root / settings.file)
+    for side in picture.shape[:2]:
+        if not _SIDE_M[0] <= side * scale <= _SIDE_M[1]:
+            raise _refuse(
+                settings,
+                f"a picture {_SIDE_M[0]:g} to {_SIDE_M[1]:g} m wide and high, found"
+                f" {side * scale:g} m; mend metres_per_px",
+            )
+    try:
+        classes = classes_of(
+            picture, settings.palette, least_px=settings.least_m2 / settings.metres_per_px**2
+        )
+    except ValueError as fault:
+        raise _refuse(
+            settings, f"the palette's colours on most of it, found {fault}; mend the palette"
+        ) from fault
     classes, (rows, columns) = np.flipud(classes), classes.shape
     grid = Grid(
         round(columns * scale / metres_per_px) * metres_per_px,
@@ -192,12 +215,13 @@ def maps_of_image(settings: ImageSettings, *, root: Path, metres_per_px: float) 
         )
         clipped = shapely.get_parts(shapely.intersection(shapely.union_all(polygons), frame))
         found += [(colour.what, p) for p in clipped if p.geom_type == "Polygon"]
+    signs = _signs(settings, rows, columns)
     if all(kind != "roadway" for kind, _ in found):
-        return [_map(settings, grid, found, rows, roads="none")]
+        return [_map(settings, grid, found, signs, roads="none")]
     carfree = [one for one in found if one[0] != "roadway"]
     return [
-        _map(settings, grid, found, rows, roads="driven"),
-        _map(settings, grid, carfree, rows, roads="walked"),
+        _map(settings, grid, found, signs, roads="driven"),
+        _map(settings, grid, carfree, signs, roads="walked"),
     ]
 
 
@@ -205,14 +229,14 @@ def _map(
     settings: ImageSettings,
     grid: Grid,
     found: list[tuple[ObstacleKind, Any]],
-    rows: int,
+    signs: Signs,
     *,
     roads: Roads,
 ) -> StrideMap:
     import shapely  # noqa: PLC0415 - slow import
 
     polygons = [polygon for _, polygon in found]
-    walkable = reachable(free_of(shapely.union_all(polygons), grid), grid, settings.file)
+    walkable = reachable(free_of(shapely.union_all(polygons), grid), grid, f"images.{settings.id}")
     return StrideMap(
         map_id=f"image_{settings.id}{CARFREE if roads == 'walked' else ''}",
         name=settings.name,
@@ -227,7 +251,7 @@ def _map(
         metres_per_px=grid.metres_per_px,
         obstacles=[Obstacle(kind, rings_of(polygon)) for kind, polygon in found],
         segments=edges(polygons, grid),
-        anchors=anchors_of(walkable, grid, _signs(settings, rows)),
+        anchors=anchors_of(walkable, grid, signs),
         landmarks=sorted({s.name for s in settings.signs if s.what in {"entrance", "area"}}),
         streets=sorted({s.name for s in settings.signs if s.what == "street"}),
         walkable=packed(walkable),
@@ -236,12 +260,22 @@ def _map(
     )
 
 
-def _signs(settings: ImageSettings, rows: int) -> Signs:
+def _refuse(settings: ImageSettings, why: str) -> ParameterError:
+    return ParameterError(
+        f"params.yaml: stride_maps.images: {settings.id} ({settings.file}): expected {why}"
+    )
+
+
+def _signs(settings: ImageSettings, rows: int, columns: int) -> Signs:
     import shapely  # noqa: PLC0415 - slow import
 
     scale = settings.metres_per_px
     by_kind: dict[str, list[Named]] = {"entrance": [], "stop": [], "street": [], "area": []}
     for sign in settings.signs:
+        if sign.x_px > columns or sign.y_px > rows:
+            raise _refuse(
+                settings, f"its signs on the picture, found {sign.name!r} outside; mend x_px, y_px"
+            )
         point = shapely.Point(sign.x_px * scale, (rows - sign.y_px) * scale)
         shape = point.buffer(_AREA_M) if sign.what == "area" else point
         by_kind[sign.what].append(Named(sign.name, shape))

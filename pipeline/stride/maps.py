@@ -274,5 +274,5 @@ def refuse_unplaced(name: str, why: str) -> ParameterError:
     """Return the error of a place that makes no map."""
     return ParameterError(
         f"params.yaml: stride_maps: {name}: expected a place where people can walk, found {why};"
-        " move its centre or make it larger"
+        " move its centre, make it larger, or mend its palette"
     )

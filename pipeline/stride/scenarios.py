@@ -68,6 +68,10 @@ class ScenarioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     radius_m: tuple[Annotated[float, Meta(gt=0, le=0.5)], Annotated[float, Meta(gt=0, le=0.5)]]
     most_alike: Annotated[float, Meta(ge=0, le=1)]
 
+    def __post_init__(self) -> None:
+        if self.radius_m[0] > self.radius_m[1]:
+            raise ValueError("radius_m: expected the least before the largest")
+
 
 def run(io: StageIO, *, seed: Seed, stride_scenarios: ScenarioSettings) -> None:
     """Write the scenarios of the benchmark."""

@@ -1,5 +1,6 @@
 """Maps: grids and outlines, walls, anchors, OSM and pictures, and back from a table."""
 
+import msgspec
 import numpy as np
 import pytest
 import shapely
@@ -10,7 +11,13 @@ from PIL import Image
 from pipeline.city.osm_file import OsmNode, OsmObjects, OsmWay, write_osm
 from pipeline.city.projection import UtmPlane
 from pipeline.errors import ParameterError, SourceError
-from pipeline.stride.image_maps import ColourSettings, ImageSettings, classes_of, maps_of_image
+from pipeline.stride.image_maps import (
+    ColourSettings,
+    ImageSettings,
+    SignSettings,
+    classes_of,
+    maps_of_image,
+)
 from pipeline.stride.importers.states import read_obstacles
 from pipeline.stride.maps import CrowdMap, maps_frame, maps_of
 from pipeline.stride.maps_files import write_map
@@ -373,6 +380,46 @@ def test_a_picture_with_carriageways_gives_both_maps(tmp_path):
 
 def test_a_picture_of_obstacles_only_is_refused(tmp_path):
     settings_ = picture_settings(tmp_path)
-    Image.fromarray(np.full((80, 80, 3), 150, np.uint8)).save(tmp_path / "square.png")
-    with pytest.raises(ParameterError, match=r"square\.png: .* found obstacles only"):
+    stone = np.full((200, 200, 3), PALETTE["building"], np.uint8)
+    Image.fromarray(stone).save(tmp_path / "square.png")
+    with pytest.raises(ParameterError, match=r"images\.square: .* found obstacles only"):
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+
+
+def test_a_picture_of_other_colours_than_its_palette_is_refused(tmp_path):
+    settings_ = picture_settings(tmp_path)
+    Image.fromarray(np.full((200, 200, 3), (200, 30, 30), np.uint8)).save(tmp_path / "square.png")
+    with pytest.raises(ParameterError, match="found 0% of its pixels like a colour"):
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+
+
+@pytest.mark.parametrize(("side_px", "metres"), [(1, "0.25"), (4000, "1000")])
+def test_a_picture_too_small_or_too_large_for_a_map_is_refused(tmp_path, side_px, metres):
+    settings_ = picture_settings(tmp_path)
+    Image.new("RGB", (side_px, side_px), PALETTE["walkable"]).save(tmp_path / "square.png")
+    with pytest.raises(ParameterError, match=f"40 to 600 m wide and high, found {metres} m"):
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+
+
+def test_a_picture_cut_short_is_refused(tmp_path):
+    settings_ = picture_settings(tmp_path)
+    whole = (tmp_path / "square.png").read_bytes()
+    (tmp_path / "square.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SourceError, match="expected a picture, found image file is truncated"):
+        maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)
+
+
+def test_a_palette_on_which_nobody_can_walk_is_refused():
+    with pytest.raises(ValueError, match="expected a colour that is walkable"):
+        ImageSettings(
+            "x", "X", "square", "x.png", 0.25,
+            [ColourSettings("building", (1, 1, 1), 9), ColourSettings("water", (9, 9, 9), 9)],
+            0.3, 3.0, [], SOURCE,
+        )  # fmt: skip
+
+
+def test_a_sign_outside_its_picture_is_refused(tmp_path):
+    sign = SignSettings("stop", "Far Mill", 481, 10)
+    settings_ = msgspec.structs.replace(picture_settings(tmp_path), signs=[sign])
+    with pytest.raises(ParameterError, match="found 'Far Mill' outside"):
         maps_of_image(settings_, root=tmp_path, metres_per_px=0.5)

@@ -226,3 +226,8 @@ def test_figures_count_what_is_there():
 
 def test_ways_of_a_map_are_made_from_its_record():
     assert np.array_equal(Ways(CrowdMap(plaza().record)).ground, plaza_ways().ground)
+
+
+def test_radii_the_wrong_way_round_are_refused():
+    with pytest.raises(ValueError, match="expected the least before the largest"):
+        msgspec.structs.replace(settings(), radius_m=(0.3, 0.2))
