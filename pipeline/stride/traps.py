@@ -26,7 +26,8 @@ TAU = 0.5
 # Velocities contradict positions when they differ by more than both, on average.
 APART_MPS, APART_SHARE = 0.3, 0.4
 _STILL = 1e-9
-_OPPOSED = -0.5
+# Where dt_s is not known: parts of the likeliest one at which velocities may fit as well.
+_DT_PARTS = (1.0, 0.8, 1.25, 0.64, 1.6)
 
 
 class Trap(NamedTuple):
@@ -132,7 +133,10 @@ class _Steps(NamedTuple):
 
 
 def _against_any_dt(steps: _Steps) -> str | None:
-    """Say how velocities contradict steps whatever the seconds between frames; None: may fit."""
+    """Say how velocities contradict steps whatever the seconds between frames; None: may fit.
+
+    Who leaves dt_s out has no easier test: some one must make them fit as if it had been given.
+    """
     east = (steps.before_x + steps.after_x) / 2
     north = (steps.before_y + steps.after_y) / 2
     speed, length = steps.mean(np.hypot(east, north)), steps.mean(np.hypot(steps.x, steps.y))
@@ -142,10 +146,11 @@ def _against_any_dt(steps: _Steps) -> str | None:
         return "not zero while no position moves"
     if speed < _STILL:
         return None
-    agreement = steps.mean(east * steps.x + north * steps.y) / np.sqrt(
-        steps.mean(east**2 + north**2) * steps.mean(steps.x**2 + steps.y**2)
-    )
-    return "opposite to the way positions move" if agreement < _OPPOSED else None
+    likeliest = length / speed
+    words = [_against_dt(steps, likeliest * part) for part in _DT_PARTS]
+    if None in words:
+        return None
+    return f"they fit the positions at no dt_s; at {likeliest:.3g} s {words[0]}"
 
 
 def _against_dt(steps: _Steps, dt_s: float) -> str | None:

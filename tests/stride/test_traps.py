@@ -65,6 +65,15 @@ def test_velocities_of_people_who_do_not_move_contradict(dt_s):
     assert spoils(still._replace(dt_s=dt_s)) == set()
 
 
+@pytest.mark.parametrize("dt_s", [0.4, None])
+def test_frames_out_of_order_fit_no_time_between_them(dt_s):
+    rng = rng_for(7, "test_stride", "order")
+    walk = strolling()._replace(dt_s=dt_s)
+    order = rng.permutation(walk.frames)
+    assert spoils(walk) == set()
+    assert spoils(walk._replace(positions=walk.positions[order])) == {"velocity"}
+
+
 @pytest.mark.parametrize("shift", [0, 1])
 def test_a_velocity_may_be_that_of_the_step_before_or_of_the_step_after(shift):
     rng = rng_for(5, "test_stride", "turning")
