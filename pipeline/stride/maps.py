@@ -265,14 +265,16 @@ def reachable(free: Bools, grid: Grid, name: str) -> Bools:
     central = np.zeros_like(room)
     central[top : rows - top, left : columns - left] = room[top : rows - top, left : columns - left]
     if central.max() <= 0:
-        raise refuse_unplaced(name, "obstacles only")
+        raise refuse_unplaced(
+            name, "obstacles only", mend="move its centre, make it larger, or mend its palette"
+        )
     row, column = np.unravel_index(int(central.argmax()), central.shape)
     return connected(free, row=int(row), column=int(column))
 
 
-def refuse_unplaced(name: str, why: str) -> ParameterError:
+def refuse_unplaced(name: str, why: str, *, mend: str) -> ParameterError:
     """Return the error of a place that makes no map."""
     return ParameterError(
         f"params.yaml: stride_maps: {name}: expected a place where people can walk, found {why};"
-        " move its centre, make it larger, or mend its palette"
+        f" {mend}"
     )

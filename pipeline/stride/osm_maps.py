@@ -47,6 +47,8 @@ _PASSAGE_M = 1.5  # half the width of a way through a building
 _SIMPLER_M = 0.2
 _LEAST_M2 = 1.0
 _BEYOND_M = 10.0  # so much of a map may lie outside the extract
+_COAST_M = 5_000.0  # a map on the sea may be so far from any coast line
+_TIED_M = 1e-6  # as far away as the nearest piece of coast
 _ROUND_M = 20.0  # roads so far around a map reach into it by their width
 
 
@@ -148,7 +150,9 @@ def cut_maps(
     box = shapely.box(*corner, *(corner + size))
     if plane.beyond_m(box) > _BEYOND_M:
         raise refuse_unplaced(
-            f"{city}.{place.id}", f"{plane.beyond_m(box):.0f} m of it outside the extract"
+            f"{city}.{place.id}",
+            f"{plane.beyond_m(box):.0f} m of it outside the extract",
+            mend="move its centre or make it smaller",
         )
     cut = _Cut(place, city, box, corner, Grid(size, size, metres_per_px), source)
     driven = shapely.intersection(plane.carriageway(box, corner), shapely.box(0, 0, size, size))
@@ -232,7 +236,8 @@ def _obstacles(
     for kind, shape in plane.within("obstacles", box, corner):
         by_kind[kind].append(_as_area(shape, kind))  # type: ignore[index]
     by_kind["roadway"] += [] if driven.is_empty else [driven]
-    by_kind["water"] += _sea([s for _, s in plane.within("coast", box, corner)], frame)
+    coast = [s for _, s in plane.within("coast", box.buffer(_COAST_M), corner)]
+    by_kind["water"] += sea_of(coast, frame)
     passages = [
         s.buffer(_PASSAGE_M, cap_style="flat") for _, s in plane.within("passages", box, corner)
     ]
@@ -258,8 +263,13 @@ def _as_area(shape: Any, kind: str | None) -> Any:
     return shape
 
 
-def _sea(coast: list[Any], frame: Any) -> list[Any]:
-    """Return the parts of the map on the right of its coast lines, where OSM has the water."""
+def sea_of(coast: list[Any], frame: Any) -> list[Any]:
+    """Return the parts of the map on the right of the nearest coast, where OSM has the water.
+
+    Args:
+        coast: Coast lines in and around the map.
+        frame: The map's own square.
+    """
     import shapely  # noqa: PLC0415 - slow import
 
     if not coast:
@@ -277,8 +287,11 @@ def _sea(coast: list[Any], frame: Any) -> list[Any]:
     sea = []
     for face in faces:
         inside = face.representative_point()
-        nearest = int(np.argmin(shapely.distance(segments, inside)))
-        along, to = end[nearest] - begin[nearest], np.array(inside.coords[0]) - begin[nearest]
-        if frame.contains(inside) and along[0] * to[1] - along[1] * to[0] < 0:
+        distance = shapely.distance(segments, inside)
+        tied = np.flatnonzero(distance <= distance.min() + _TIED_M)
+        along, to = end[tied] - begin[tied], np.array(inside.coords[0]) - begin[tied]
+        side = (along[:, 0] * to[:, 1] - along[:, 1] * to[:, 0]) / np.hypot(*along.T)
+        # At a bend two pieces are nearest; the one seen more squarely tells the side.
+        if frame.contains(inside) and side[np.abs(side).argmax()] < 0:
             sea.append(face)
     return sea

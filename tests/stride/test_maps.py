@@ -22,7 +22,7 @@ from pipeline.stride.importers.states import read_obstacles
 from pipeline.stride.maps import CrowdMap, maps_frame, maps_of
 from pipeline.stride.maps_files import write_map
 from pipeline.stride.osm_ground import read_ground
-from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_maps
+from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_maps, sea_of
 from pipeline.stride.pictures import PALETTE, draw_map
 from pipeline.stride.raster import Grid, clearance_m, connected, outlines
 from pipeline.stride.roadways import carriageway, foot_half_m, half_width_m
@@ -316,6 +316,22 @@ def test_without_a_road_there_is_no_carriageway():
 def test_a_map_that_reaches_out_of_the_extract_is_refused(tmp_path):
     with pytest.raises(ParameterError, match=r"toy\.town: .* m of it outside the extract"):
         cut(tmp_path, size_m=400.0)
+
+
+COAST = [(-60, -60), (-60, 60), (0, 61)]  # land on the left of the way: in the west and north
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "sea"), [(200, 0, 1.0), (-120, 0, 0.0), (0, 200, 0.0), (-60, 0, 0.5), (30, 30, 1.0)]
+)
+def test_the_sea_is_on_the_right_of_the_nearest_coast_even_where_none_is_in_sight(x, y, sea):
+    frame = shapely.box(x - 20, y - 20, x + 20, y + 20)
+    water = shapely.union_all(sea_of([shapely.LineString(COAST)], frame))
+    assert water.area / frame.area == pytest.approx(sea)
+
+
+def test_without_a_coast_there_is_no_sea():
+    assert sea_of([], shapely.box(0, 0, 9, 9)) == []
 
 
 # ---- pictures ---------------------------------------------------------------------------------
