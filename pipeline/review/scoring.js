@@ -21,6 +21,11 @@ function firstOpen(task) {
   return (open || task.criteria[0]).code;
 }
 
+// Who scored besides people: the rules are no model, and are not called one.
+function judgesOf(trip_id) {
+  return itemOf.get(trip_id).models.every((model) => model.judge === "rules") ? "rules" : "models";
+}
+
 function modelScores(criterion) {
   if (!workOn(kept.at.trip).revealed) return [];
   const models = itemOf.get(kept.at.trip).models;
@@ -47,7 +52,7 @@ function openCard(one) {
   const {score, revised, comment} = given(kept.at.trip, one.code);
   const now = revised ?? score;
   const marks = one.marks.map(([value, words]) => {
-    const first = revised && value === score ? make("b", {class: "first"}, " your first score") : "";
+    const first = revised && value === score ? make("b", {class: "first"}, " (your first score)") : "";
     const button = make("button", {type: "button", class: "mark-" + value, "aria-pressed": String(value === now), "data-score": value},
       make("kbd", {}, String(value)), make("span", {}, words, first));
     button.addEventListener("click", () => give(value));
@@ -82,11 +87,11 @@ function showWholeItem() {
   const on = make("button", {type: "button", class: "main"}, isLast() ? "To the first open trip" : "Next trip", make("kbd", {}, "Enter"));
   on.addEventListener("click", goOn);
   const words = workOn(trip_id).revealed
-    ? "The models' scores stand beside yours. Your first scores are what counts; what you would change now is kept beside them."
+    ? `The ${judgesOf(trip_id)}' scores stand beside yours. Your first scores are what counts; what you would change now is kept beside them.`
     : everyDone() ? "This was the last one. Export your scores and send the file back. Thank you!" : "All ten are scored.";
   const parts = [make("p", {}, words), on];
   if (models.length && !workOn(trip_id).revealed) {
-    const show = make("button", {type: "button", id: "reveal", title: "After that your first scores of this trip stay; changes are kept beside them"}, "Show the models' scores");
+    const show = make("button", {type: "button", id: "reveal", title: "After that your first scores of this trip stay; changes are kept beside them"}, `Show the ${judgesOf(trip_id)}' scores`);
     show.addEventListener("click", () => { work(trip_id, {revealed: true}); keepTrip(trip_id); showItemParts({focus: true}); });
     parts.push(show);
   }

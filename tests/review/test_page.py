@@ -304,7 +304,7 @@ def test_models_scores_are_shown_last_and_ones_first_scores_stay(browser):
     assert [row["revised"] for row in browser.run("rowsOf()") if row["criterion"] == code] == [5]
     pressed = "document.querySelector('[data-score][aria-pressed=true]').dataset.score"
     assert browser.run(pressed) == "5"
-    assert text_of(browser, "#open .first") == " your first score"
+    assert text_of(browser, "#open .first") == " (your first score)"
     browser.press("ArrowUp")
     assert text_of(browser, f".closed[data-criterion={code}] .revised") == "now 5"
     browser.press("ArrowDown")
