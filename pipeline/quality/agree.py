@@ -5,9 +5,10 @@
         ratings.parquet: the ratings that count; the others are rejections with a reason
 
 Of a person only the first score counts, given before any model's was seen; how often one was
-revised after that is told. Only the random sample tells how far judges agree in general. The trips
-near the cut and those in conflict were picked for being hard; they are reported apart. Without
-people or other judges the lists are empty. Paper: A.3.5, Tables 13 and 14.
+revised after that is told. Only the random sample tells how far judges agree in general: on
+selected trips, as in the paper. The trips near the cut and those in conflict were picked for being
+hard; they are reported apart. Without people or other judges the lists are empty. Paper: A.3.5,
+Tables 13 and 14.
 """
 
 from collections.abc import Iterator

@@ -114,6 +114,16 @@ def test_means_and_histograms_are_those_of_table_13():
     assert mean["mean"]["value"] == pytest.approx(14 / 3, abs=1e-4)
 
 
+def test_one_rater_alone_has_means_and_nobody_to_agree_with():
+    found = report(panel(rater("a", [5, 4])))
+    assert (len(found.means), found.pairs, found.groups) == (10, [], [])
+
+
+def test_two_who_share_no_trip_are_a_pair_without_any_figure():
+    pair = report(panel(rater("a", [5, None]), rater("b", [None, 4]))).pairs[0]
+    assert (pair["items"], pair["within_one"]["value"], pair["kappa"]["value"]) == (0, None, None)
+
+
 def test_the_plots_show_chance_beside_what_was_observed():
     found = report(panel(rater("a", [5, 5]), rater("b", [5, 3])))
     rows = found.plot_of_agreement().filter(criterion="caption_accuracy").rows()
@@ -206,6 +216,22 @@ def test_people_are_compared_with_people_and_with_models(project):
     assert with_models == {("H1", "G"), ("H1", "P"), ("H2", "G"), ("H2", "P")}
     group = next(one for one in record["groups"] if one["kinds"] == "model-person")
     assert group["pairs"] == 4
+
+
+def test_two_peoples_figures_are_those_worked_out_by_hand(project):
+    # The worked example of test_agreement.py: 5-5, 5-4, 3-4 and 1-2.
+    for name, given in (("H1", (5, 5, 3, 1)), ("H2", (5, 4, 4, 2))):
+        rate(project, name, *(one for number, score in enumerate(given)
+                              for one in full(f"t{number}", name, score)))  # fmt: skip
+    project.run("agree")
+    record = project.record_of("agreement")
+    pairs = [one for one in record["pairs"] if one["kinds"] == "person-person"]
+    measures = ("exact", "within_one", "within_one_by_chance", "kappa")
+    assert {tuple(one[name]["value"] for name in measures) for one in pairs} == {
+        (0.25, 1.0, 0.625, 0.8125)
+    }
+    groups = [one for one in record["groups"] if one["kinds"] == "person-person"]
+    assert {one["alpha"]["value"] for one in groups} == {round(1 - (19 / 8) / (632 / 56), 4)}
 
 
 def test_what_people_left_out_is_counted(project):

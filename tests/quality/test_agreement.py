@@ -138,6 +138,49 @@ def test_exchanging_the_raters_changes_no_measure(rows):
         np.testing.assert_allclose(measure(confusion), measure(confusion.T), atol=1e-12)
 
 
+# Four items scored 5-5, 5-4, 3-4 and 1-2, worked through with pencil and paper.
+WORKED = [[5, 5], [5, 4], [3, 4], [1, 2]]
+
+
+def test_the_worked_example_exact_and_within_one():
+    assert exact(confusion_of(WORKED)) == pytest.approx(1 / 4)
+    assert within_one(confusion_of(WORKED)) == 1
+
+
+def test_the_worked_example_within_one_by_chance():
+    # The first gives 5 5 3 1, the second 5 4 4 2. Of the 16 pairings near are, for each 5: 5 4 4,
+    # for 3: 4 4 2, for 1: 2 - ten.
+    assert within_one_by_chance(confusion_of(WORKED)) == pytest.approx(10 / 16)
+
+
+def test_the_worked_example_kappa():
+    # Squared differences: 0 + 1 + 1 + 1 = 3 where they met; over the 16 pairings, for each 5:
+    # 0 + 1 + 1 + 9, for 3: 4 + 1 + 1 + 1, for 1: 16 + 9 + 9 + 1, in all 64, or 16 in four meetings.
+    assert weighted_kappa(confusion_of(WORKED)) == pytest.approx(1 - 3 / 16)
+
+
+def test_the_worked_example_alpha():
+    # All eight scores: 1 2 3 4 4 5 5 5, whose middles lie at .5 1.5 2.5 4 6.5. Squared distances
+    # where they met: 0 + 2.5^2 + 1.5^2 + 1 = 9.5, both ways 19, over 8 scores. Of any two scores:
+    # 1-2 1, 1-3 4, 1-4 2 x 12.25, 1-5 3 x 36, 2-3 1, 2-4 2 x 6.25, 2-5 3 x 25, 3-4 2 x 2.25,
+    # 3-5 3 x 16, 4-5 6 x 6.25, in all 316, both ways 632, over 8 x 7 pairs.
+    assert alpha_of(WORKED) == pytest.approx(1 - (19 / 8) / (632 / 56))
+
+
+def test_a_third_rater_who_left_some_out_adds_only_the_pairs_there_are():
+    # Scores 1-1, 1-2-2 and a lone 5. Values that can be paired: 1 1 1 2 2, middles 1.5 and 4, so
+    # 1 and 2 lie 2.5 apart. Met: of the three in the second item two pairs differ, each both ways
+    # and weighing 1/2: 2 x 6.25 over 5 scores. Any: 3 x 2 pairs, both ways, over 5 x 4.
+    found = alpha_of([[1, 1, 0], [1, 2, 2], [0, 0, 5]])
+    assert found == pytest.approx(1 - (2 * 6.25 / 5) / (12 * 6.25 / 20))
+
+
+def test_one_who_gives_the_same_to_all_agrees_no_better_than_chance():
+    confusion = confusion_of([[4, 5], [4, 3], [4, 1]])
+    assert weighted_kappa(confusion) == pytest.approx(0)
+    assert within_one(confusion) == within_one_by_chance(confusion) == pytest.approx(2 / 3)
+
+
 # ---- many raters ---------------------------------------------------------------------------------
 
 
