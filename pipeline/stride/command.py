@@ -108,6 +108,9 @@ def summary_lines(report: dict[str, Any]) -> list[str]:
         f"{report['mode']}: mean_scene_score {mean}{interval}, {scored}",
         f"checks: {checks}",
     ]
+    seen = {name: one for name, one in report["plausibility"].items() if one is not None}
+    told = ", ".join(f"{name} {one:.3g}" for name, one in seen.items())
+    lines.append(f"plausibility, in no score: {told}")
     for title, found in (
         ("scenarios apart", left_out), ("causes", counts["causes"]), ("warnings", counts["traps"]),
     ):  # fmt: skip

@@ -4,7 +4,8 @@
     write_report(report, Path("report.json"))       # held to schemas/stride_report.schema.json
 
 The mean that the mode counts stands beside the mean over what was covered and the one with zeros
-for all that was not, so that nobody gains by leaving hard scenarios out.
+for all that was not, so that nobody gains by leaving hard scenarios out; and beside figures that no
+measure sees, so that nobody gains unseen by leaving people out.
 """
 
 import json
@@ -18,6 +19,7 @@ from pipeline.errors import SourceError
 from pipeline.schemas import check_record
 from pipeline.stride.benchmark import Benchmark, digest_of, folded
 from pipeline.stride.checks import FACTORS, Check
+from pipeline.stride.plausible import FIGURES, plausibility
 from pipeline.stride.scoring import QuestionScore, ScenarioScore, State, mean_of
 from pipeline.stride.sources import Settings
 from pipeline.stride.summary import (
@@ -41,6 +43,10 @@ RULES = {
     "duration": "Frames times seconds per frame; bins are half-open: 30 s and 120 s belong to the"
     " upper bin.",
     "interval": f"Bootstrap over scenarios: middle {COVERED:.0%} of {RESAMPLES} means.",
+    "plausibility": "Means over scenarios of what no measure sees: people (ever present, over those"
+    " asked for), present (share of the frames), stays (of an agent), jumps (steps faster than 10"
+    " m/s), stacked (at exactly another's place), in_walls (in or through one). No score is changed"
+    " by them.",
     "axis_mean": "Mean of the axes' means; not the mean of scenario scores.",
     "reference": "As the published scorer: values and means rounded to 4 decimals, tolerance at"
     " least 0.01, NaN passes, errors and missing scenarios are left out.",
@@ -96,12 +102,13 @@ def report_of(scored: Scored) -> dict[str, Any]:
         "zero_filled": summary_of(filled, name="zero filled", mode=mode),
         "overall_accuracy_by_expected_result": mean_of(questions, mode=mode),
         "checks_passed": mean_of(judged, mode=mode),
+        "plausibility": plausibility([one.plausible for one in scores if one.plausible]),
         "by_axis": by_axis(scores, mode=mode),
         "by_category": by_category(scores, mode=mode),
         "by_agents": by_agents(scores, mode=mode),
         "by_duration": by_duration(scores, mode=mode),
         "tolerance": [_tolerance(scored, place) for place in range(len(FACTORS))],
-        "scenarios": [_scenario(one) for one in scores],
+        "scenarios": _scenarios(scores),
     }
 
 
@@ -147,7 +154,18 @@ def _tolerance(scored: Scored, place: int) -> dict[str, Any]:
     }
 
 
-def _scenario(score: ScenarioScore) -> dict[str, Any]:
+def _scenarios(scores: Sequence[ScenarioScore]) -> list[dict[str, Any]]:
+    first: dict[str, str] = {}
+    rows = []
+    for score in scores:
+        own = score.scenario.id
+        earlier = first.setdefault(score.plausible.movement, own) if score.plausible else own
+        rows.append(_scenario(score, copy_of=None if earlier == own else earlier))
+    return rows
+
+
+def _scenario(score: ScenarioScore, *, copy_of: str | None) -> dict[str, Any]:
+    found = score.plausible
     return {
         "id": score.scenario.id,
         "scenario_id": score.scenario.map_name,
@@ -163,6 +181,8 @@ def _scenario(score: ScenarioScore) -> dict[str, Any]:
         "agents_bin": agents_bin(score),
         "duration_bin": duration_bin(score),
         "warnings": [trap.text for trap in score.traps],
+        "plausible": {name: getattr(found, name) for name in FIGURES} if found else None,
+        "copy_of": copy_of,
         "questions": [_question(one) for one in score.questions],
     }
 

@@ -179,6 +179,7 @@ function fillPanel() {
   const { scored, scenarios } = report.coverage;
   add(panel, "p", `${scored} of ${scenarios} scenarios scored; mean ${number(report.score.mean)} (95 %: ${number(report.score.low)} to ${number(report.score.high)}), with zeros for what is missing ${number(report.zero_filled.mean)}, of what is covered ${number(report.covered.mean)}.`);
   addTable(panel, ["axis", "checks", "passed", "mean"], report.by_axis.map((row) => [row.name, row.checks, row.passed, row.score.mean]));
+  addTable(panel, ["in no score", "here", "all"], Object.entries(report.plausibility).map(([name, mean]) => [name, name === "copies" ? scenario.copy_of : scenario.plausible?.[name], mean]));
   addTable(panel, ["tolerance", "mean", "checks passed"], report.tolerance.map((row) => [`x ${row.factor}`, row.mean, row.checks_passed]));
   if (comparison.length) {
     add(panel, "h2", "Generators");

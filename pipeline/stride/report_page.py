@@ -68,7 +68,7 @@ def page_data(parts: PageParts) -> dict[str, Any]:
         key: parts.report[key]
         for key in (
             "mode", "generator", "benchmark", "coverage", "counts", "score", "covered",
-            "zero_filled", "by_axis", "tolerance",
+            "zero_filled", "by_axis", "tolerance", "plausibility",
         )
     }  # fmt: skip
     return {

@@ -26,8 +26,8 @@ from pipeline.stride.checks import (
 )
 from pipeline.stride.importers.states import StatesRead
 from pipeline.stride.measures.clip import Clip
+from pipeline.stride.plausible import Plausible, doubts_of, plausible_of
 from pipeline.stride.sources import Mode, Source
-from pipeline.stride.trajectories import Trajectory
 from pipeline.stride.traps import Trap, crowd_fault
 
 # scored; no trajectory; one that cannot be read; one that is no crowd's; bounds at which the
@@ -66,6 +66,7 @@ class ScenarioScore(NamedTuple):
         frames: T; None = no trajectory.
         dt_s: Seconds from one frame to the next; None = not known.
         traps: What is suspicious about the trajectory.
+        plausible: What no measure sees of it; None = no trajectory.
         questions: In the order of the benchmark; empty if lost.
     """
 
@@ -78,6 +79,7 @@ class ScenarioScore(NamedTuple):
     frames: int | None
     dt_s: float | None
     traps: tuple[Trap, ...]
+    plausible: Plausible | None
     questions: tuple[QuestionScore, ...]
 
     @property
@@ -135,18 +137,18 @@ def score_scenario(
         obstacles: (n, 4), walls of its map: x0, x1, y0, y1 in metres; None = not known.
     """
     walk, traps = read
+    clip = Clip(walk, obstacles=obstacles)
     fault = crowd_fault(walk) if mode == "strict" else None
     if fault:
-        return _seen(_without(scenario, "no_crowd", fault, mode=mode), walk, traps)
+        return _seen(_without(scenario, "no_crowd", fault, mode=mode), clip, traps)
     spoilt = spoilt_by(traps)
-    clip = Clip(walk, obstacles=obstacles)
     try:
         questions = tuple(
             _question(one, clip, mode=mode, spoilt=spoilt) for one in scenario.questions
         )
     except LostError as lost:
-        return _seen(_without(scenario, "lost", str(lost), mode=mode), walk, traps)
-    return _seen(_scored(scenario, questions, mode=mode), walk, traps)
+        return _seen(_without(scenario, "lost", str(lost), mode=mode), clip, traps)
+    return _seen(_scored(scenario, questions, mode=mode), clip, traps)
 
 
 def _question(
@@ -171,7 +173,9 @@ def _scored(
     score = score_at[FACTORS.index(1)]
     state: State = "uncounted" if score is None else "scored"
     fault = "nothing in it counts" if score is None else ""
-    return ScenarioScore(scenario, state, fault, score, score_at, None, None, None, (), questions)
+    return ScenarioScore(
+        scenario, state, fault, score, score_at, None, None, None, (), None, questions
+    )
 
 
 def mean_of(values: Sequence[float | None], *, mode: Mode) -> float | None:
@@ -190,7 +194,7 @@ def _without(scenario: Scenario, state: State, fault: str, *, mode: Mode) -> Sce
     """Return the score of a scenario that cannot be measured: 0 if strict, else none."""
     if mode == "reference":
         none: tuple[float | None, ...] = (None,) * len(FACTORS)
-        return ScenarioScore(scenario, state, fault, None, none, None, None, None, (), ())
+        return ScenarioScore(scenario, state, fault, None, none, None, None, None, (), None, ())
     causes: dict[State, Cause] = {"missing": "missing", "unreadable": "unreadable"}
     cause = causes.get(state, "no_crowd")
     questions = tuple(
@@ -204,8 +208,15 @@ def _without(scenario: Scenario, state: State, fault: str, *, mode: Mode) -> Sce
     return _scored(scenario, questions, mode=mode)._replace(state=state, fault=fault)
 
 
-def _seen(score: ScenarioScore, walk: Trajectory, traps: list[Trap]) -> ScenarioScore:
+def _seen(score: ScenarioScore, clip: Clip, traps: list[Trap]) -> ScenarioScore:
     """Add what is known of the trajectory."""
+    walk = clip.walk
+    n_agents = score.scenario.n_agents
+    plausible = plausible_of(clip, n_agents=n_agents)
     return score._replace(
-        agents=walk.ever_present, frames=walk.frames, dt_s=walk.dt_s, traps=tuple(traps)
+        agents=walk.ever_present,
+        frames=walk.frames,
+        dt_s=walk.dt_s,
+        traps=(*traps, *doubts_of(plausible, clip, n_agents=n_agents)),
+        plausible=plausible,
     )

@@ -19,10 +19,10 @@ from pipeline.seeds import rng_for
 from pipeline.store import StageIO
 from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Benchmark, benchmark_of
-from pipeline.stride.corrected import CORRECTED
 from pipeline.stride.generators.trivial import Start, random_walk, stop, straight
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.measures.clip import Clip
+from pipeline.stride.measures.plausibility import goal_reaching
 from pipeline.stride.pictures import Line, draw_walk, with_panel
 from pipeline.stride.report import Scored, report_of, write_report
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
@@ -43,12 +43,7 @@ PUBLISHED = (
 SOURCE = "STRIDE, arXiv 2609.34799, Table 1 (936 published scenarios)"
 # Whose walk is drawn.
 EXAMPLE = "social_force"
-# Beside the score: measures the 20 are blind to.
-PHYSICAL: dict[str, dict[str, object]] = {
-    "obstacle_penetration": {},
-    "goal_reaching": {"within_m": 5.0},  # an exit is a few metres wide
-    "teleport_fraction": {},
-}
+AT_GOAL_M = 5.0  # an exit is a few metres wide
 _AXES = ("V", "R", "D", "S", "T")
 NOTE = (
     "In walls: share of people and frames in or through a wall; at goal: share of people who end"
@@ -82,7 +77,7 @@ def run(io: StageIO, *, seed: Seed) -> None:
         with _source(io, ready, name, seed=seed) as source:
             report = _scored(ready, name, source)
             write_report(report, reports / f"{name}.json")
-            rows.append(_row(report, _physical(ready, source)))
+            rows.append(_row(report, _at_goal(ready, source)))
             firsts[name] = report["scenarios"][0]
             if name == EXAMPLE:
                 walk = source.read(firsts[name]["id"]).walk
@@ -150,27 +145,23 @@ def _scored(ready: _Ready, name: str, source: Source) -> dict[str, Any]:
     return report_of(Scored(name, ready.file, ready.benchmark, SETTINGS, source.ids, scores))
 
 
-def _physical(ready: _Ready, source: Source) -> dict[str, float | None]:
-    """Return the mean of each physical measure over the scenarios that have a value."""
-    values: dict[str, list[float]] = {name: [] for name in PHYSICAL}
-    for scene in ready.benchmark.scenarios:
-        walk = source.read(scene.id).walk
-        clip = Clip(walk, obstacles=ready.walls[scene.map_name])
-        for name, params in PHYSICAL.items():
-            value = CORRECTED[name].value(clip, params)
-            values[name] += [] if value is None else [value]
-    return {name: _mean(found) for name, found in values.items()}
-
-
-def _mean(values: list[float]) -> float | None:
-    return round(sum(values) / len(values), 4) if values else None
+def _at_goal(ready: _Ready, source: Source) -> float | None:
+    """Return the share of people who get to their goal, mean over the scenarios that have one."""
+    values = [
+        value
+        for scene in ready.benchmark.scenarios
+        if (value := goal_reaching(Clip(source.read(scene.id).walk), within_m=AT_GOAL_M))
+        is not None
+    ]
+    return sum(values) / len(values) if values else None
 
 
 # ---- the table ----------------------------------------------------------------------------------
 
 
-def _row(report: Mapping[str, Any], physical: Mapping[str, float | None]) -> dict[str, Any]:
-    score = report["score"]
+def _row(report: Mapping[str, Any], at_goal: float | None) -> dict[str, Any]:
+    """Return a generator's figures: its score, and beside it what the 20 measures are blind to."""
+    score, blind = report["score"], report["plausibility"]
     axes = {one["axis"]: one["score"]["mean"] for one in report["by_axis"]}
     return {
         "generator": report["generator"],
@@ -178,7 +169,11 @@ def _row(report: Mapping[str, Any], physical: Mapping[str, float | None]) -> dic
         "scored": report["coverage"]["scored"],
         **{key: _rounded(score[key]) for key in ("mean", "std", "median", "low", "high")},
         "axes": {axis: _rounded(axes.get(axis)) for axis in _AXES},
-        "physical": dict(physical),
+        "physical": {
+            "obstacle_penetration": _rounded(blind["in_walls"]),
+            "goal_reaching": _rounded(at_goal),
+            "teleport_fraction": _rounded(blind["jumps"]),
+        },
     }
 
 

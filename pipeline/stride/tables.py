@@ -74,6 +74,7 @@ def _row(report: Mapping[str, Any]) -> dict[str, Any]:
         "micro": report["overall_accuracy_by_expected_result"],
         "checks_passed": report["checks_passed"],
         **{axis: axes.get(axis) for axis in _AXES},
+        **report["plausibility"],
         **{f"tolerance_x{row['factor']}": row["mean"] for row in report["tolerance"]},
     }
 

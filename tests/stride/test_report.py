@@ -80,6 +80,25 @@ def test_trajectories_without_a_scenario_are_listed(make):
     assert make(walks={"0009": strolling()})["coverage"]["not_in_benchmark"] == ["0009"]
 
 
+def test_what_no_measure_sees_stands_beside_the_score(make):
+    stretched = strolling()._replace(positions=strolling().positions * 1.01)
+    report = make(walks={"0001": strolling(), "0002": stretched, "0003": strolling()})
+    assert [one["copy_of"] for one in report["scenarios"]] == [None, None, "0001"]
+    assert report["plausibility"]["copies"] == 1
+    assert report["scenarios"][0]["plausible"]["stays"] == 1.0
+    assert make()["scenarios"][2]["plausible"] is None
+    (row,) = comparison([report])
+    assert (row["copies"], row["present"], row["in_walls"]) == (1, 1.0, None)
+
+
+def test_fewer_people_than_asked_for_are_told_and_cost_nothing(make):
+    asked = benchmark(ASKED.scenarios[1]._replace(n_agents=36))
+    whole = make(walks={"0002": strolling()}, asked=asked)
+    assert (whole["mean_scene_score"], whole["counts"]["traps"]["people_differ"]) == (1.0, 1)
+    assert "people: 3 ever present, 36 asked for" in whole["scenarios"][0]["warnings"]
+    assert whole["plausibility"]["people"] == pytest.approx(3 / 36)
+
+
 def test_unknown_functions_are_counted_in_both_modes(make):
     walks = {"0003": strolling()}
     for mode, key in (("strict", "failed"), ("reference", "uncounted")):
