@@ -1,9 +1,9 @@
 """Measure how many trips a second quality control looks at, on one core, without a model.
 
-    python -m bench.quality                          # annotated trips of helsinki and monaco
-    python -m bench.quality --city porto --rounds 9
+    python bench/quality.py                          # annotated trips of helsinki and monaco
+    python bench/quality.py --city porto --rounds 9
     ->  1,469 trips: 3,000 per CPU second in all stages, 3,400 in those that need no other trip ...
-    python -m bench.quality --automaton              # needs ahocorasick-rs==1.0.3
+    python bench/quality.py --automaton              # needs ahocorasick-rs==1.0.3
 
 CPU seconds of the process, records in to findings out; reading trips and tables is apart. The best
 of the rounds counts: what else the machine does only makes it slower. `--automaton` also times the
@@ -11,6 +11,7 @@ search for names alone, against an Aho-Corasick automaton over the same names.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import NamedTuple
 
 import msgspec
 import polars as pl
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pipeline.keys import Text
 from pipeline.params import Parameters

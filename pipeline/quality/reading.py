@@ -74,6 +74,7 @@ class Word(msgspec.Struct, frozen=True, gc=False):
         flags: Bits, see above.
         code: Hash of the folded word, the same on every machine; of a number from NUMBERS_FROM on.
         after: What stands between it and the next word, or the end of the text.
+        size: Characters of the word.
         length: Characters of the word and of what stands after it.
     """
 
@@ -81,6 +82,7 @@ class Word(msgspec.Struct, frozen=True, gc=False):
     flags: int
     code: int
     after: str = ""
+    size: int = 0
     length: int = 0
 
 
@@ -118,7 +120,7 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     def end(self, word: int) -> int:
         """Return where a word ends, in characters."""
-        return self.starts[word + 1] - len(self.words[word].after)
+        return self.starts[word] + self.words[word].size
 
     def surface(self, first: int, end: int) -> str:
         """Return the text from a word up to, not including, another."""
@@ -239,7 +241,8 @@ class Lexicon:
             canonical, flags, code = self._looked_up(word)
             following = raw[number] if number < len(raw) else ""
             flags |= _of_marks(marks, following, last=last and not following)
-            words.append(Word(canonical, flags, code, marks, len(word) + len(marks)))
+            size = len(word)
+            words.append(Word(canonical, flags, code, marks, size, size + len(marks)))
         return tuple(words)
 
     def _read_whole(self, text: str) -> Reading:
@@ -289,4 +292,4 @@ def _beginnings(words: Sequence[Word], ends: Sequence[int]) -> tuple[Set[int], S
     return begins, sentences
 
 
-_ODD_WORD = Word("", _ODD, 0, "", 0)
+_ODD_WORD = Word("", _ODD, 0)

@@ -180,6 +180,8 @@ def _is_all(reading: Reading, one: Found) -> bool:
 
 def _one_end(roles: list[NameRole]) -> list[NameRole]:
     """Leave the end to the last name that is one: "to A, then to B" goes to B."""
+    if len(roles) < 2:
+        return roles
     ends = [n for n, role in enumerate(roles) if role.role == "destination" and not role.shared]
     if len(ends) < 2:
         return roles
