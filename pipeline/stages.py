@@ -32,7 +32,8 @@ class Stage(NamedTuple):
         config: Keys of configs/<city>.yaml it is given.
         files: Data files of the package that decide its result (tables, templates).
         rejects: Whether it can reject items, with reasons, to rejected/<stage>.parquet.
-        asks: Whether it asks a model, and keeps the answers in the response ledger.
+        asks: Whether it asks a model, and keeps the answers in the response ledger; `asking` beside
+            its function yields what, for `python -m pipeline plan`.
         scope: `city`: run for each city by itself. `project`: run once, over all cities of
             params.yaml (`dvc repro <name>`); of the cities' artifacts it may read any.
     """

@@ -244,7 +244,7 @@ def _change(run: _Run, asking: Asking, before: _Version, *, most: int) -> Change
         old = [one for one in before.askings(run.stage, run.io, run.city) if one.settings]
         old.sort(key=lambda one: one.model.model != asking.model.model)
         if not old:
-            return Change(why_not="it asks nobody")
+            return Change(why_not="it asked no model")
         return compared(asking.requests, old[0].requests, most=most)
     except PipelineError as fault:  # of the revision: the working tree's side was rendered before
         return Change(why_not=str(fault).replace(f"{before.folder}/", ""))

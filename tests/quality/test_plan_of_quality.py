@@ -1,6 +1,7 @@
 """The command plan for the stages that judge and verify: what they would ask, and of whom."""
 
 import shutil
+import subprocess
 
 import pytest
 import yaml
@@ -121,3 +122,32 @@ def test_a_verifier_is_asked_about_trips_with_open_statements_and_about_them_onc
     project.run("check")
     (check,) = plans(project, "check")
     assert (check.reused, check.new) == (1, 0)
+
+
+def test_a_judge_is_compared_with_the_revisions_judge_of_the_same_model(judged):
+    def judges(*names: str) -> None:
+        made = [recorded(judged) | {"engine": ABSENT | {"model": one}} for one in names]
+        judged.params["rejudge"] = {"judges": made}
+        judged.save()
+
+    judges("G", "P")
+    committed(judged.root)
+    judges("P", "Q")
+    p, q = plans(judged, "rejudge")
+    assert (p.change.compared, p.change.prompts_differ, p.change.requests_differ) == (2, 0, 0)
+    assert (q.change.compared, q.change.prompts_differ, q.change.requests_differ) == (2, 0, 2)
+
+
+def test_a_revision_whose_judge_was_no_model_is_not_compared(judged):
+    committed(judged.root)
+    judged.set("judge", engine=ABSENT)
+    (judge,) = plans(judged, "judge")
+    assert list(plan_words(judge))[-1] == "  against HEAD: not compared, it asked no model"
+
+
+def committed(root) -> None:
+    """Put the project's prompts and parameters into a git repository."""
+    who = ["-c", "user.name=Tester", "-c", "user.email=tester@localhost"]
+    for words in (["init", "-q"], ["add", "prompts", "params.yaml", "configs"],
+                  ["commit", "-q", "-m", "Start"]):  # fmt: skip
+        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
