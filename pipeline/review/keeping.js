@@ -141,7 +141,14 @@ function differing(rows) {
   });
 }
 
-function takeIn(rows) {
+// A first score stays once the models' scores were shown here, whatever the file says.
+function standsFirst(row) {
+  const {score} = given(row.trip_id, row.criterion);
+  return workOn(row.trip_id).revealed && score !== null && score !== row.score;
+}
+
+function takeIn(every) {
+  const rows = every.filter((row) => !standsFirst(row));
   for (const {trip_id, criterion, score, revealed, revised, comment, seconds} of rows) {
     const own = workOn(trip_id);
     const row = {score, revised: revised ?? given(trip_id, criterion).revised, comment, seconds};

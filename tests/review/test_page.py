@@ -440,6 +440,21 @@ def test_scores_that_differ_are_asked_about(browser, assignment, tmp_path):
     assert len(browser.run("rowsOf()")) == 50
 
 
+def test_no_file_replaces_a_first_score_once_the_models_scores_were_shown(
+    browser, assignment, tmp_path
+):
+    go_to(browser, HINTED)
+    rate(browser, [3] * 10)
+    browser.click(*middle(browser, "#reveal"))
+    file = tmp_path / "other.jsonl"
+    rows = [row for row in rows_of(assignment, "H1", score=2) if row["trip_id"] == HINTED]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    browser.choose("#file", file)
+    browser.wait_for("document.getElementById('note').open")
+    browser.run("document.querySelectorAll('#note .row button')[1].click()")  # those of the file
+    assert browser.run(f"CODES.map((code) => given('{HINTED}', code).score)") == [3] * 10
+
+
 def test_a_browser_without_memory_warns_and_still_exports(browser, page, tmp_path):
     handle = browser.before_pages(
         "Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})"
