@@ -7,14 +7,14 @@ Every reason has a code; what is kept out is counted and never mended.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import isfinite, isnan
 
 import numpy as np
 
 from pipeline.stride.maps import CrowdMap, StrideMap
-from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, named_anchors
+from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, head_counts, named_anchors
 from pipeline.stride.scenario_records import Person
 from pipeline.stride.states import Fault
 from pipeline.stride.stories import Category
@@ -79,21 +79,27 @@ def _uses_exits(draft: Draft) -> bool:
 
 def _implausible(draft: Draft, category: Category) -> str:
     """Say what cannot be meant; "" if all can."""
-    text = _implausible_text(draft.description)
-    if text:
-        return text
+    return next(filter(None, _doubts(draft, category)), "")
+
+
+def _doubts(draft: Draft, category: Category) -> Iterator[str]:
+    """Yield what cannot be meant, one thing after the other, "" for what can."""
+    yield _implausible_text(draft.description)
     least, most = category.people
     if not least // 2 <= draft.crowd_size <= 2 * most:
-        return f"{draft.crowd_size} people, expected about {least} to {most} ({category.code})"
+        yield f"{draft.crowd_size} people, expected about {least} to {most} ({category.code})"
     if not _DURATION_S[0] <= draft.duration_s <= _DURATION_S[1]:
-        return f"{draft.duration_s:g} s, expected {_DURATION_S[0]:g} to {_DURATION_S[1]:g}"
+        yield f"{draft.duration_s:g} s, expected {_DURATION_S[0]:g} to {_DURATION_S[1]:g}"
+    if draft.event in {ANYWHERE, EXITS}:
+        yield f"the event is at `{draft.event}`, expected an anchor"
     total = sum(role.share for role in draft.roles)
     if isnan(total) or abs(total - 1) > _SHARE_SLACK:
-        return f"shares of roles add up to {total:.2f}, expected 1"
-    if draft.event in {ANYWHERE, EXITS}:
-        return f"the event is at `{draft.event}`, expected an anchor"
-    faults = ((role.name, _implausible_role(role, draft)) for role in draft.roles)
-    return next((f"{name}: {fault}" for name, fault in faults if fault), "")
+        yield f"shares of roles add up to {total:.2f}, expected 1"
+    for role, count in zip(draft.roles, head_counts(draft), strict=True):
+        if not count:
+            yield f"{role.name}: a share of {role.share:g} is nobody"
+        fault = _implausible_role(role, draft)
+        yield f"{role.name}: {fault}" if fault else ""
 
 
 def _implausible_text(text: str) -> str:

@@ -92,8 +92,12 @@ def named_anchors(draft: Draft) -> list[str]:
 
 
 def head_counts(draft: Draft) -> list[int]:
-    """Return how many people play each role: shares of the crowd, largest remainders up."""
-    exact = [role.share * draft.crowd_size for role in draft.roles]
+    """Return how many people play each role: shares of the crowd, largest remainders up.
+
+    Shares count in relation to each other, so that all people have a role and none has two.
+    """
+    whole = sum(role.share for role in draft.roles)
+    exact = [role.share / whole * draft.crowd_size for role in draft.roles]
     counts = [int(part) for part in exact]
     order = sorted(range(len(exact)), key=lambda n: (counts[n] - exact[n], n))
     for number in order[: draft.crowd_size - sum(counts)]:

@@ -6,7 +6,7 @@
 A request's key is the hash of everything that decides the answer: text, map (by hash), protocol and
 rules, measure cards, TrajFacts, model and sampling. So the response ledger is the cache of
 specifications: what was compiled once is not compiled again, and a change of any of these compiles
-anew. The generation schema has a branch for each measure with the values it can have.
+anew. The generation schema has a branch for each axis and each measure with the values it can have.
 """
 
 import copy
@@ -23,15 +23,14 @@ from pipeline.stride.benchmark import Benchmark, Scenario
 from pipeline.stride.lint_rules import findings_of
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.measures.registry import MEASURES, Measure
+from pipeline.stride.measures.registry import AXES, MEASURES, Measure
 from pipeline.stride.spec_records import Specification, numbered, question_of
 from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 
 TASK = "stride_spec"
-# Warnings of the linter that make an answer none: what every walk passes gives a score away, and a
-# question on another axis than it says is counted where it does not belong.
-_REFUSED = frozenset({"vacuous", "tag_against_axis"})
+# A warning of the linter that makes an answer none: what every walk passes gives a score away.
+_VACUOUS = "vacuous"
 
 
 class ShownMap(msgspec.Struct, frozen=True):
@@ -115,20 +114,35 @@ class SpecRequests:
 
 
 def answer_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the generation schema with a branch for each measure in place of any measurement.
+    """Return the generation schema with a branch for each axis and each measure put in.
 
-    A branch binds a measure by name, keeps bounds within its range, and has at least one of them.
-    That the lower one comes first no schema can say: `fault_of` does.
+    A question's first measurement is on its axis. A measurement binds a measure by name, keeps
+    bounds within its range, and has at least one of them. That the lower one comes first no schema
+    can say: `fault_of` does.
     """
     mine = copy.deepcopy(schema)
-    measurements = mine["properties"]["questions"]["items"]["properties"]["measurements"]
-    measurements["items"] = {
-        "anyOf": [
-            _branch(measurements["items"], measure, stated=stated)
-            for measure in MEASURES.values()
-            for stated in ("min", "max")
-        ]
+    question = mine["properties"]["questions"]["items"]
+    measurement = question["properties"]["measurements"]["items"]
+    mine["$defs"] = {
+        axis: {
+            "anyOf": [
+                _branch(measurement, measure, stated=stated)
+                for measure in MEASURES.values()
+                if measure.axis == axis
+                for stated in ("min", "max")
+            ]
+        }
+        for axis in AXES
     }
+    any_axis = {"anyOf": [{"$ref": f"#/$defs/{axis}"} for axis in AXES]}
+    branches = [copy.deepcopy(question) for _ in AXES]
+    for axis, branch in zip(AXES, branches, strict=True):
+        branch["properties"]["axis"] = {"const": axis}
+        branch["properties"]["measurements"] |= {
+            "prefixItems": [{"$ref": f"#/$defs/{axis}"}],
+            "items": any_axis,
+        }
+    mine["properties"]["questions"]["items"] = {"anyOf": branches}
     return mine
 
 
@@ -170,7 +184,7 @@ def specification_of(answer: Answer) -> Specification:
 def fault_of(request: Request, answer: Answer) -> str:
     """Say what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is.
 
-    Codes are those of the linter: everything it calls an error, and what makes a question void.
+    Codes are those of the linter: everything it calls an error, and `vacuous`.
     """
     ask: SpecAsk = request.facts
     scene = Scenario(
@@ -185,7 +199,7 @@ def fault_of(request: Request, answer: Answer) -> str:
         extra={},
     )
     for found in findings_of(Benchmark("", (scene,), "released", {})):
-        if found.level == "error" or found.code in _REFUSED:
+        if found.level == "error" or found.code == _VACUOUS:
             where = " ".join(part for part in (found.question, found.function) if part)
             return f"{found.code}: {where}: {found.detail}"
     return ""

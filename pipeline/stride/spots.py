@@ -49,7 +49,8 @@ class Spots:
         Fewer than `count` where not even a far wider ring has room in plain view.
         """
         middle = np.array([anchor.x_m, anchor.y_m])
-        least, most = ring_m
+        widest = float(np.hypot(self._ways.grid.width_m, self._ways.grid.height_m))
+        least, most = (min(metres, widest) for metres in ring_m)
         chosen = np.zeros((0, 2))
         for _ in range(_MOST_WIDER):
             for spot in self._around(middle, least, most, _TRIES * count):
@@ -57,7 +58,7 @@ class Spots:
                     return chosen
                 if (np.hypot(*(chosen - spot).T) >= _APART_M).all():
                     chosen = np.vstack((chosen, spot))
-            most = most * _WIDER + 1.0
+            most = min(most * _WIDER + 1.0, widest)
         return chosen
 
     def _around(self, middle: Floats, least: float, most: float, count: int) -> Floats:
@@ -65,6 +66,7 @@ class Spots:
         distance = np.sqrt(self._rng.uniform(least**2, most**2, size=count))
         angle = self._rng.uniform(0, 2 * np.pi, size=count)
         spots = middle + distance[:, None] * np.column_stack((np.cos(angle), np.sin(angle)))
+        spots = spots[self._ways.passable(spots)]
         in_view: Floats = spots[self.seen(middle, spots)]
         return in_view
 
@@ -86,7 +88,8 @@ class Spots:
             spots += list(lane[self.seen(middle, lane)])
         spots = spots[:count]
         if len(spots) < count:
-            spots += list(self.ring(anchor, (begin_m, _LONGEST_LINE_M / 2), count - len(spots)))
+            around = begin_m, max(begin_m, _LONGEST_LINE_M / 2)
+            spots += list(self.ring(anchor, around, count - len(spots)))
         away = [float((spot - middle) @ way) for spot in spots]
         order = sorted(range(len(spots)), key=lambda k: (round(away[k], 3), k))
         return np.array([spots[k] for k in order]).reshape(-1, 2)

@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -33,6 +34,9 @@ _QUIET = {
 _ON_CPU = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_OMP_THREADS_BIND": "nobind"}
 # A forked child would keep our files open, and with them the locks of a run that was killed.
 _ON_GPU = {"VLLM_WORKER_MULTIPROC_METHOD": "spawn"}
+# As it loads, vLLM's CPU build looks into all that any module holds, and breaks off at numba's
+# handle of its library, which claims to have every attribute.
+_CLAIMS_EVERYTHING = "llvmlite.binding.ffi"
 # How vLLM words a prompt that leaves no room for an answer; its error type covers other faults too.
 _TOO_LONG = ("maximum context length", "maximum model length")
 
@@ -174,7 +178,7 @@ def _load(settings: VllmSettings) -> Any:
     _set_unless_set(_QUIET)
     # It is needed on GPUs only, where it comes with the CUDA build.
     logging.getLogger("torch._library.triton").setLevel(logging.ERROR)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _out_of_sight(_CLAIMS_EVERYTHING):
         # The libraries' notes to their own developers; nobody here can act on them.
         warnings.simplefilter("ignore")
         try:
@@ -210,6 +214,17 @@ def _load(settings: VllmSettings) -> Any:
             )
         except (ValueError, OSError, RuntimeError, ImportError) as fault:
             raise _load_error(settings, fault) from fault
+
+
+@contextmanager
+def _out_of_sight(module: str) -> Iterator[None]:
+    """Keep a module out of the list of loaded ones for a while; who holds it keeps it."""
+    hidden = sys.modules.pop(module, None)
+    try:
+        yield
+    finally:
+        if hidden is not None:
+            sys.modules[module] = hidden
 
 
 def _check_place(settings: VllmSettings, *, folder: bool) -> None:

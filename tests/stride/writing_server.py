@@ -1,0 +1,102 @@
+"""A small real server on the loopback that writes specifications, spoken to as OpenAI's are.
+
+It knows the phrase bank's questions and answers by the words of the text; some texts it gets wrong.
+"""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+
+from pipeline.errors import ParameterError
+from pipeline.stride.patterns import patterns
+
+# Gives the text of an answer, from the record that is asked about and the seed of the attempt.
+Answering = Callable[[dict[str, Any], int], str]
+
+
+def questions_of(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what the phrase bank asks of a text; else what it asks of a stream."""
+    try:
+        pattern = patterns().pattern_of(record["text"])
+    except ParameterError:
+        pattern = "stream"
+    return msgspec.to_builtins(patterns().specification(pattern))
+
+
+def turned(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the same with the first range the wrong way round."""
+    questions = questions_of(record)
+    questions["questions"][0]["measurements"][0] |= {"min": 1.0, "max": 0.5}
+    return questions
+
+
+class WritingServer:
+    """Answers requests one by one.
+
+    Attributes:
+        bodies: Bodies of all requests.
+        asked: How often each text was asked about.
+        url: Its address.
+        closes_after: Requests after which no answer is given any more; null: never.
+        closed: Set when that is so.
+    """
+
+    def __init__(self, answering: Answering) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.asked: Counter[str] = Counter()
+        self.closes_after: int | None = None
+        self.closed, self._over = threading.Event(), threading.Event()
+        self._answering, self._lock = answering, threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> "WritingServer":
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, body: dict[str, Any]) -> str:
+        record = json.loads(body["messages"][-1]["content"].partition("\n\n")[2])
+        with self._lock:
+            self.bodies.append(body)
+            self.asked[record["text"]] += 1
+            late = self.closes_after is not None and len(self.bodies) > self.closes_after
+        if late:
+            self.closed.set()
+            self._over.wait()
+        return self._answering(record, body["seed"])
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                message = {"role": "assistant", "content": server.answer(body), "refusal": None}
+                choice = {"index": 0, "message": message, "finish_reason": "stop"}
+                usage = {"prompt_tokens": 11, "completion_tokens": 9}
+                data = json.dumps({"choices": [choice], "usage": usage}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        return Handler
