@@ -225,7 +225,9 @@ def _asked(texts: list[str], mode: Mode) -> dict[str, dict[str, object]]:
 
 def _pairs(text: str, option: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",") if part]
-    if not all(name and sign and value for name, sign, value in pairs):
+    names = {name.strip() for name, _, _ in pairs}
+    sound = all(name and sign and value for name, sign, value in pairs)
+    if not sound or len(names) < len(pairs):
         raise SourceError(f"{option}: expected NAME=COLUMN pairs parted by commas, found {text!r}")
     return {name.strip(): value.strip() for name, _, value in pairs}
 

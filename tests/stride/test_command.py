@@ -233,6 +233,7 @@ def test_import_writes_states_that_measure_reads(tmp_path, capsys):
         (["shapefile", "x.txt"], "FORMAT: expected one of eth_obsmat"),
         (["four_columns", "none.txt", "--fps", "25"], "none.txt"),
         (["table", "none.csv", "--columns", "id"], "--columns"),
+        (["table", "none.csv", "--columns", "id=a,id=b"], "--columns"),
     ],
 )
 def test_import_says_in_one_line_what_is_wrong(tmp_path, capsys, words, part):

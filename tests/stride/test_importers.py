@@ -149,6 +149,7 @@ def test_trajnetpp_reads_scenes_and_tracks(tmp_path):
         ('{"track": {"f": Infinity, "p": 1}}\n', "line 1: f: expected a whole number"),
         ('{"track": {"f": 1, "p": 9007199254740993}}\n', "line 1: p: expected a whole number"),
         ('{"track": {"f": 1, "p": 1, "x": 1' + "0" * 400 + "}}\n", "line 1: x: expected a number"),
+        ('{"scene": {"fps": 2.5}}\n{"scene": {"fps": 25}}\n', "line 2: fps: expected 2.5"),
         ('{"truck": {"f": 1}}\n', "line 1: expected a scene or a track"),
     ],
 )
@@ -232,6 +233,7 @@ def test_a_file_that_is_no_jupedsim_file_is_refused(tmp_path):
         read(put(tmp_path / "x.sqlite", "no database, just a text of some length"), "jupedsim")
     with pytest.raises(SourceError, match="frame numbers per second"):
         read(jupedsim(tmp_path / "slow.sqlite", fps=None), "jupedsim")
+    assert read(tmp_path / "slow.sqlite", "jupedsim", fps=5.0).walk.dt_s == 0.2
 
 
 PIXELS_TO_METRES = np.array([[0.02, 0.001, -3.0], [0.002, 0.03, -5.0], [0.0001, 0.0004, 1.0]])

@@ -61,7 +61,7 @@ def _pedpy(path: Path, options: ImportOptions) -> Imported:
 
 
 def _jupedsim(path: Path, options: ImportOptions) -> Imported:
-    return read_jupedsim(path, radius_m=options.radius_m)
+    return read_jupedsim(path, fps=options.fps, radius_m=options.radius_m)
 
 
 def _mot(path: Path, options: ImportOptions) -> Imported:

@@ -1,6 +1,6 @@
 """JuPedSim: an sqlite file with the tables `trajectory_data` and `metadata`.
 
-read_jupedsim(Path("run.sqlite"), radius_m=0.2).walk.dt_s  ->  0.1: its metadata say fps 10
+read_jupedsim(Path("run.sqlite"), fps=None, radius_m=0.2).walk.dt_s  ->  0.1: metadata say fps 10
 """
 
 import sqlite3
@@ -16,11 +16,12 @@ _POINTS = "SELECT frame, id, pos_x, pos_y FROM trajectory_data ORDER BY frame, i
 _FPS = "SELECT value FROM metadata WHERE key = 'fps'"
 
 
-def read_jupedsim(path: Path, *, radius_m: float) -> Imported:
+def read_jupedsim(path: Path, *, fps: float | None, radius_m: float) -> Imported:
     """Read a simulation.
 
     Args:
         path: The file; metres.
+        fps: Frame numbers a second; None = what its metadata say.
         radius_m: Radius of everybody.
 
     Raises:
@@ -38,7 +39,7 @@ def read_jupedsim(path: Path, *, radius_m: float) -> Imported:
             base.close()
         frame, agent = (_whole([row[place] for row in points]) for place in (0, 1))
         x, y = np.array([row[2:] for row in points], dtype=np.float64).reshape(-1, 2).T
-        fps = float(told[0]) if told else None
+        fps = float(told[0]) if fps is None and told else fps
     except (sqlite3.Error, ValueError, TypeError) as fault:
         raise SourceError(
             f"{path}: expected JuPedSim's tables trajectory_data and metadata, found {fault}"

@@ -35,16 +35,22 @@ def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Importe
         radius_m: Radius of everybody.
 
     Raises:
-        SourceError: A line is none of the two, or no scene says fps.
+        SourceError: A line is none of the two, or scenes say no fps or several.
     """
     points: list[tuple[int, int, float, float]] = []
-    further = 0
+    further, given = 0, fps is not None
     for number, line in enumerate(text_of(path).splitlines(), start=1):
         if not line.strip():
             continue
         record = _record(line, f"{path} line {number}")
-        if "scene" in record and fps is None:
-            fps = _number(record["scene"], "fps", f"{path} line {number}")
+        if "scene" in record and not given:
+            told = _number(record["scene"], "fps", f"{path} line {number}")
+            if fps not in (None, told):
+                raise SourceError(
+                    f"{path} line {number}: fps: expected {fps:g} as in the scenes before, found"
+                    f" {told:g}; give --fps"
+                )
+            fps = told
         if "track" in record:
             if record["track"].get("prediction_number"):
                 further += 1
@@ -89,7 +95,7 @@ def _number(record: dict[str, Any], key: str, where: str) -> float:
     try:
         return float(value)
     except OverflowError as fault:
-        raise SourceError(f"{where}: {key}: expected a number, found one of 309 digits") from fault
+        raise SourceError(f"{where}: {key}: expected a number, found one too large") from fault
 
 
 def _whole(record: dict[str, Any], key: str, where: str) -> int:
