@@ -147,6 +147,7 @@ function showHelp() {
     make("dl", {}, ...keys.flatMap(([key, words]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, words)])),
     legend(LEGEND.map(([what, verdict]) => ({what, verdict}))),
     make("p", {}, "Names and claims are marked by a program, which can be wrong. Click one to see on the map what it rests on. The record below the map is all that counts as true; in it, GNN names the kind of area."),
+    make("p", {}, "Once all ten are scored, other scores of the trip can be shown. Your first scores are what counts; a change after that is kept beside them."),
     make("p", {}, "Every step is kept in this browser. Export writes a file to send back; Load brings such a file in again, for instance on another machine."));
 }
 

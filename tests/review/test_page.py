@@ -508,7 +508,7 @@ def test_every_control_has_a_name(browser):
     assert nameless == []
 
 
-@pytest.mark.parametrize("width", [390, 700, 1000, 1440, 1920])
+@pytest.mark.parametrize("width", [360, 390, 700, 1000, 1440, 1920])
 def test_nothing_is_wider_than_the_window(browser, width):
     browser.look(width=width, height=800, scheme="light")
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
