@@ -1,10 +1,12 @@
 """What the stages that ask a model share: where their requests stand, and asking them.
 
 with Ledger(io.ledger_folder) as ledger:
-    summary = ask_all(io, requests, total=651, ledger=ledger, settings=annotate, city="monaco")
+    summary = ask_all(requests, total=651, ledger=ledger, settings=annotate, desc="annotate monaco",
+                      replay=False)
     io.write_json("annotation_run", run_figures("monaco", "annotate", model, summary))
 
-standing(requests(), ledger, attempts=3)  ->  Standing(total=651, reused=600, failed=1, due=50)
+standing(sorted_out(requests(), ledger, attempts=3))
+->  Standing(total=651, reused=600, exhausted=1, due=50, first_due="1626278")
 """
 
 from collections import Counter

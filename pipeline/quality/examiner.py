@@ -6,7 +6,6 @@
 The rules are no model, read no prompt and send no request.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from pipeline.language.asked import Asking
@@ -18,7 +17,7 @@ from pipeline.language.engines.settings import (
     RulesSettings,
     VllmSettings,
 )
-from pipeline.language.requests import ModelId, Request
+from pipeline.language.requests import ModelId
 
 # Engine and model of what the rules say.
 RULES: Final = "rules"
@@ -48,8 +47,4 @@ def nobody_asked(task: str, revision: str) -> Asking:
         task: What a model would be asked for.
         revision: Version of the rules.
     """
-
-    def none() -> Iterator[Request]:
-        return iter(())
-
-    return Asking(task, ModelId(RULES, RULES, revision), None, none)
+    return Asking(task, ModelId(RULES, RULES, revision), None, lambda: iter(()))
