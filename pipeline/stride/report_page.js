@@ -161,6 +161,17 @@ function addTable(parent, heads, rows) {
   }
 }
 
+// What no measure sees of a movement, in words.
+const UNSEEN = {
+  people: "people, of those asked for",
+  present: "present, of all frames",
+  stays: "stays of a person",
+  jumps: "steps over 10 m/s",
+  stacked: "at another's very place",
+  in_walls: "in or through walls",
+  copies: "copies of another scenario",
+};
+
 function fillPanel() {
   const panel = document.getElementById("panel");
   const all = scenario.questions.flatMap((question) => question.checks);
@@ -177,9 +188,11 @@ function fillPanel() {
   addQuestions(details, (check) => check.passed === true);
   add(panel, "h2", "The whole benchmark");
   const { scored, scenarios } = report.coverage;
-  add(panel, "p", `${scored} of ${scenarios} scenarios scored; mean ${number(report.score.mean)} (95 %: ${number(report.score.low)} to ${number(report.score.high)}), with zeros for what is missing ${number(report.zero_filled.mean)}, of what is covered ${number(report.covered.mean)}.`);
+  const { low, high } = report.score;
+  const interval = low === null ? "" : ` (95 %: ${number(low)} to ${number(high)})`;
+  add(panel, "p", `${scored} of ${scenarios} scenarios scored; mean ${number(report.score.mean)}${interval}, with zeros for what is missing ${number(report.zero_filled.mean)}, of what is covered ${number(report.covered.mean)}.`);
   addTable(panel, ["axis", "checks", "passed", "mean"], report.by_axis.map((row) => [row.name, row.checks, row.passed, row.score.mean]));
-  addTable(panel, ["in no score", "here", "all"], Object.entries(report.plausibility).map(([name, mean]) => [name, name === "copies" ? scenario.copy_of : scenario.plausible?.[name], mean]));
+  addTable(panel, ["in no score", "here", "all"], Object.entries(UNSEEN).map(([name, words]) => [words, name === "copies" ? scenario.copy_of : scenario.plausible?.[name], report.plausibility[name]]));
   addTable(panel, ["tolerance", "mean", "checks passed"], report.tolerance.map((row) => [`x ${row.factor}`, row.mean, row.checks_passed]));
   if (comparison.length) {
     add(panel, "h2", "Generators");

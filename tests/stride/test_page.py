@@ -116,7 +116,14 @@ def test_no_text_of_a_benchmark_becomes_markup(browser):
 def test_figures_of_the_benchmark_and_of_all_generators_are_there(browser):
     text = browser.run("document.getElementById('panel').innerText")
     assert "1 of 1 scenarios scored" in text
-    for words in ("Velocity", "x 2", "people", "generator 0", "generator 1", "zero_filled_mean"):
+    for words in (
+        "Velocity",
+        "x 2",
+        "people, of",
+        "generator 0",
+        "generator 1",
+        "zero_filled_mean",
+    ):
         assert words in text
 
 
