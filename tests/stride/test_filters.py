@@ -1,5 +1,6 @@
 """What keeps a scenario out: one test per reason, and texts that are nearly the same."""
 
+import msgspec
 import pytest
 
 from pipeline.errors import SourceError
@@ -20,6 +21,7 @@ from pipeline.stride.review import (
     read_verdicts,
     text_hash,
 )
+from pipeline.stride.roles import head_counts
 from pipeline.stride.stories import Category
 from pipeline.stride.ways import Ways
 from tests.stride.places import draft, map_of, person, role, scenario, square, square_ways
@@ -53,6 +55,11 @@ def test_nothing_is_wrong_with_an_ordinary_draft():
         (draft(role("walk", to=["exits"], delay_s=(70.0, 80.0))), "sets off after the end"),
         (draft(role("walk", to=["exits"], group=(4, 2))), "group from 4 to 2"),
         (draft(role("stay", start="exits")), "starts at `exits`"),
+        (draft(role("gather", to=["exits"])), "gather at `exits`, expected one anchor"),
+        (draft(role("wander", near="anywhere")), "keeps near `anywhere`, expected an anchor"),
+        (draft(role("gather"), event="exits"), "the event is at `exits`, expected an anchor"),
+        (draft(role("stay", share=0.99), role("walk", share=0.01, to=["exits"])),
+         "people: a share of 0.01 is nobody"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_implausible(broken, words):
@@ -159,3 +166,10 @@ def test_an_unknown_verdict_names_the_line_and_changes_nothing(tmp_path):
     with pytest.raises(SourceError, match=r"line 2: verdict: expected keep, drop or nothing"):
         import_list(tmp_path / "list.csv", kept)
     assert kept.read_text("utf-8").count("\n") == 1
+
+
+def test_shares_that_are_a_little_off_still_give_everybody_one_role():
+    for share in (0.495, 0.5, 0.505):
+        crowd = draft(role("stay", share=share), role("stay", share=share), crowd_size=200)
+        assert fault(msgspec.structs.replace(crowd, crowd_size=80)) is None
+        assert head_counts(crowd) == [100, 100]

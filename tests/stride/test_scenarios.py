@@ -3,9 +3,11 @@
 import json
 from collections import Counter
 
+import hypothesis
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given
 
 from pipeline.errors import ParameterError
 from pipeline.language.engines.replies import judged
@@ -18,12 +20,13 @@ from pipeline.stride.filters import fault_of_draft, fault_of_people
 from pipeline.stride.maps import CrowdMap
 from pipeline.stride.patterns import patterns
 from pipeline.stride.roles import Draft
-from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of
+from pipeline.stride.scenario_prompt import ScenarioRequests, draft_of, fault_of
 from pipeline.stride.scenario_records import scenarios_frame, scenarios_of
 from pipeline.stride.scenarios import ScenarioSettings, dealt, figures_of, wanted
 from pipeline.stride.states import initial_state
 from pipeline.stride.stories import FOLDER, Ask, bank
 from pipeline.stride.ways import Ways
+from tests.stride.drawn import answers
 from tests.stride.places import draft, person, plaza, plaza_ways, role, scenario
 
 ROOT = FOLDER.parents[1]
@@ -195,10 +198,98 @@ def test_a_models_answer_becomes_a_draft():
     assert draft_of(judged(request, text, "stop")) == meant
 
 
-def test_an_answer_with_an_unknown_motion_is_invalid():
+def answered(value, request):
+    return judged(request, json.dumps(value), "stop")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("motion", "fly"), ("start", "exit_77"), ("to", ["anywhere"]), ("near", "exits"),
+     ("speed_mps", [0.0, 0.2]), ("speed_mps", [1.3, 0.2, 0.1]), ("share", 0.0), ("pause", 3)],
+)  # fmt: skip
+def test_the_schema_of_a_request_refuses_what_its_place_does_not_have(key, value):
     request = requests().request(asked("Rushing", 4))
-    text = msgspec.json.encode(draft(role("stay"))).decode().replace('"stay"', '"fly"')
-    assert judge_text(text, "stop", request.schema)[0] == "invalid"
+    good = msgspec.to_builtins(draft(role("stay")))
+    assert answered(good, request).status == "ok"
+    good["roles"][0][key] = value
+    assert answered(good, request).status == "invalid"
+
+
+def test_the_schema_names_the_anchors_of_its_own_place():
+    few = msgspec.structs.replace(place(), anchors=place().anchors[:2])
+    ask = asked("Rushing", 4)
+    here, there = (requests().request(one) for one in (ask, ask._replace(place=few)))
+    meant = msgspec.to_builtins(draft(role("stay", start=place().anchors[2].id)))
+    assert answered(meant, here).status == "ok"
+    assert answered(meant, there).status == "invalid"
+
+
+def test_what_the_writer_could_have_known_has_a_code_and_the_ground_is_not_judged():
+    request = requests().request(asked("Rushing", 4))
+
+    def fault(*roles, **changes):
+        return fault_of(request, answered(msgspec.to_builtins(draft(*roles, **changes)), request))
+
+    assert fault(role("stay")) == ""
+    assert fault(role("stay"), crowd_size=400).startswith(
+        "implausible: 400 people, expected about 25 to 110"
+    )
+    assert fault(role("walk")).startswith("implausible: people: walk without a goal")
+    # No room for thirty people within a metre: found when they are given places.
+    assert fault(role("stay", start="centre_1", start_m=(0.0, 1.0))) == ""
+
+
+def test_a_number_of_people_with_a_point_is_a_fault_and_no_crash():
+    request = requests().request(asked("Rushing", 4))
+    answer = answered(msgspec.to_builtins(draft(role("stay"))) | {"crowd_size": 30.0}, request)
+    assert answer.status == "ok"  # 30.0 is an integer to JSON Schema
+    assert fault_of(request, answer) == (
+        "implausible: Expected `int`, got `float` - at `$.crowd_size`"
+    )
+
+
+def test_the_prompts_own_scene_passes_what_is_asked_of_scenes():
+    request = requests().request(asked("Expressive", 4))
+    (line,) = (x for x in request.messages[0].content.split("\n") if x.startswith('{"'))
+    answer = judged(request, line, "stop")
+    assert answer.status == "ok"
+    assert fault_of(request, answer) == ""
+    meant = draft_of(answer)
+    assert fault_of_draft(meant, bank().categories["Expressive"], plaza_ways()) is None
+    people = initial_state(meant, plaza_ways(), rng=rng_for(7, "test", "0"), radius_m=(0.2, 0.25))
+    assert len(people) == meant.crowd_size
+
+
+def sensible(value: dict) -> dict:
+    """Return an answer with text, size, shares and order mended, so that the rest is reached."""
+    value |= {"description": draft().description, "crowd_size": 12 + int(value["crowd_size"]) % 90}
+    whole = sum(one["share"] for one in value["roles"])
+    for one in value["roles"]:
+        one["share"] /= whole
+        for key in ("start_m", "ring_m", "near_m", "delay_s", "pause_s"):
+            one[key] = sorted(one[key])
+        one["group"] = sorted(map(int, one["group"]))
+    return value
+
+
+WILD = requests().request(asked("Rushing", 4))
+
+
+@hypothesis.settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(answers(WILD.schema).map(sensible))
+def test_whatever_keeps_the_schema_is_a_crowd_or_has_a_reason(value):
+    answer = answered(value, WILD)
+    if answer.status == "ok" and not fault_of(WILD, answer):
+        meant = draft_of(answer)
+        found = fault_of_draft(meant, WILD.facts.category, plaza_ways()) or initial_state(
+            meant, plaza_ways(), rng=rng_for(7, "test", "0"), radius_m=(0.2, 0.25)
+        )
+        if isinstance(found, list):
+            assert len(found) == meant.crowd_size
+            fault = fault_of_people(found, plaza_ways())
+            assert fault is None or fault.reason in {"obstacle_conflict", "unreachable"}
+        else:
+            assert found.reason in {"density", "unreachable"}
 
 
 # ---- records
