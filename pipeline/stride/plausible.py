@@ -23,7 +23,7 @@ from pipeline.stride.traps import Trap
 # Faster than this is a jump, m/s; looked at for stacks are about so many frames.
 JUMP_MPS, STACK_FRAMES = 10.0, 100
 # Beyond these the report says so in words.
-_PEOPLE_OFF, _STAYS, _SHARE, _FRAMES = 0.1, 2.0, 0.01, 20
+_PEOPLE_OFF, _STAYS, _SHARE, _FRAMES = 0.1, 1.5, 0.01, 20
 
 
 class Plausible(NamedTuple):

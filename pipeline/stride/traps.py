@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pipeline.stride.arrays import Bools, Floats
-from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after
+from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after, stays_before
 
 Spoils = Literal["positions", "velocity", "radius", "goal"]
 NEAR_ORIGIN_M = 1e-3
@@ -25,6 +25,8 @@ USUAL_RADIUS_M = (0.1, 0.5)
 TAU = 0.5
 # Velocities contradict positions when they differ by more than both, on average.
 APART_MPS, APART_SHARE = 0.3, 0.4
+# Who flickers shows no steps: beyond this share nothing holds velocities to positions.
+MOST_LONE = 0.5
 _STILL = 1e-9
 # Where dt_s is not known: parts of the likeliest one at which velocities may fit as well.
 _DT_PARTS = (1.0, 0.8, 1.25, 0.64, 1.6)
@@ -102,8 +104,19 @@ def _first(bad: Bools) -> str:
 
 
 def _contradiction(walk: Trajectory) -> Iterator[Trap]:
+    if walk.velocity is None or walk.frames < 2:
+        return
+    lone = walk.present & ~stays_before(walk.present) & ~stays_after(walk.present)
+    if lone.sum() > MOST_LONE * walk.present.sum():
+        yield Trap(
+            "velocity_unseen",
+            f"velocity: {lone.sum()} of {walk.present.sum()} agent-frames have none before or after"
+            f" them to show any movement, the first {_first(lone)}",
+            frozenset({"velocity"}),
+        )
+        return
     both = stays_after(walk.present)[:-1]
-    if walk.velocity is None or not both.any():
+    if not both.any():
         return
     steps = _Steps(
         both,

@@ -74,6 +74,14 @@ def test_frames_out_of_order_fit_no_time_between_them(dt_s):
     assert spoils(walk._replace(positions=walk.positions[order])) == {"velocity"}
 
 
+def test_people_who_flicker_show_no_steps_that_bear_out_their_velocities():
+    flicker = absent(strolling(), (slice(1, None, 2), slice(None)))
+    assert spoils(flicker) == {"velocity"}
+    assert "10 of 10" in traps_of(absent(flicker, (slice(None), [0, 1])))[0].text
+    assert spoils(absent(strolling(), (slice(1, None, 2), 0))) == set()  # the others show theirs
+    assert spoils(walkers([(1, 1), (2, 2)], [(1, 0)] * 2, frames=1)) == set()
+
+
 @pytest.mark.parametrize("shift", [0, 1])
 def test_a_velocity_may_be_that_of_the_step_before_or_of_the_step_after(shift):
     rng = rng_for(5, "test_stride", "turning")

@@ -1,7 +1,7 @@
 """Measures that the published ones stand in for: people per square metre, alignment at any N, ...
 
     A square lattice of 1 m: physical_density with 4 neighbours 4 / pi = 1.27 people/m2 inside
-    Random headings: flow_alignment_n_corrected near 0 for 3 agents and for 300
+    Random headings: flow_alignment 0.54 for 3 agents and 0.05 for 300, n_corrected 0.26 and 0.02
 
 They have names of their own and change no published measure.
 """
@@ -56,7 +56,8 @@ def flow_alignment_n_corrected(clip: Clip) -> float | None:
     Formula: sqrt(max(0, (N * R^2 - 1) / (N - 1))) with R the resultant length and N the movers of a
     frame, mean over the frames of sample(T, 100) with at least 2. No unit. Range: 0 to 1. No frame
     with 2 movers: 0.0; none with 2 present: None. The square of random headings is 0 on average;
-    the cut at 0 leaves a small surplus. Does not see two opposite streams.
+    the cut at 0 leaves a surplus of half of what flow_alignment has. Does not see two opposite
+    streams.
     """
     frames = sample(clip.frames, ALIGNMENT_FRAMES)
     if not (clip.counts[frames] >= 2).any():
