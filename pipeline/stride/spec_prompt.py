@@ -29,8 +29,9 @@ from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 
 TASK = "stride_spec"
-# A warning of the linter that makes an answer none: what every walk passes gives a score away.
-_VACUOUS = "vacuous"
+# Warnings of the linter that make an answer none: what every walk passes gives a score away, and a
+# check that is there twice counts twice.
+_REFUSED = frozenset({"vacuous", "twin_check"})
 
 
 class ShownMap(msgspec.Struct, frozen=True):
@@ -184,9 +185,15 @@ def specification_of(answer: Answer) -> Specification:
 def fault_of(request: Request, answer: Answer) -> str:
     """Say what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is.
 
-    Codes are those of the linter: everything it calls an error, and `vacuous`.
+    Codes are those of the linter: everything it calls an error, `vacuous` and `twin_check`; and
+    `twin_question` for a question in the words of another.
     """
     ask: SpecAsk = request.facts
+    found = specification_of(answer)
+    texts = [" ".join(one.question.casefold().split()) for one in found.questions]
+    for number, text in enumerate(texts):
+        if text in texts[:number]:
+            return f"twin_question: Q{number + 1}: the words of Q{texts.index(text) + 1}"
     scene = Scenario(
         id=ask.scene_id,
         map_name="",
@@ -195,11 +202,11 @@ def fault_of(request: Request, answer: Answer) -> str:
         location="",
         n_agents=ask.n_agents,
         reasoning="",
-        questions=tuple(map(question_of, numbered(specification_of(answer)))),
+        questions=tuple(map(question_of, numbered(found))),
         extra={},
     )
-    for found in findings_of(Benchmark("", (scene,), "released", {})):
-        if found.level == "error" or found.code == _VACUOUS:
-            where = " ".join(part for part in (found.question, found.function) if part)
-            return f"{found.code}: {where}: {found.detail}"
+    for one in findings_of(Benchmark("", (scene,), "released", {})):
+        if one.level == "error" or one.code in _REFUSED:
+            where = " ".join(part for part in (one.question, one.function) if part)
+            return f"{one.code}: {where}: {one.detail}"
     return ""

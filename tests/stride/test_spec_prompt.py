@@ -126,8 +126,9 @@ def answer(*questions: dict, more: int = 4) -> str:
     return json.dumps({"decomposition_reasoning": "Fast.", "questions": [*questions, *rest]})
 
 
-def asks(axis: str, *bounds: dict) -> dict:
-    return {"axis": axis, "question": "Do they?", "measurements": list(bounds)}
+def asks(axis: str, *bounds: dict, words: str = "") -> dict:
+    words = words or f"Is it {json.dumps(bounds)[:200]}?"
+    return {"axis": axis, "question": words, "measurements": list(bounds)}
 
 
 def status(text: str) -> str:
@@ -214,8 +215,13 @@ def fault(text: str, n_agents: int | None = 101) -> str:
          "impossible_contacts: Q1 collision_fraction: 0.07 of all pairs among 101 people are 7.0"),
         (answer(asks("R", bound(function="lingering_fraction", min=0.05, max=0.95))),
          "vacuous: Q1 lingering_fraction: with tolerance -0.05 to 1.05"),
+        (answer(asks("V", bound()), asks("D", ALIGNED, bound())),
+         "twin_check: Q2 mean_speed: the same measure and bounds as in Q1"),
+        (answer(asks("V", bound(), words="Fast?"), asks("D", ALIGNED, words=" fast? ")),
+         "twin_question: Q2: the words of Q1"),
     ],
-    ids=["bad_bounds", "unsatisfiable", "impossible_contacts", "vacuous"],
+    ids=["bad_bounds", "unsatisfiable", "impossible_contacts", "vacuous", "twin_check",
+         "twin_question"],
 )  # fmt: skip
 def test_an_answer_that_keeps_the_schema_is_refused_with_the_linters_code(text, words):
     assert status(text) == "ok"
@@ -253,7 +259,7 @@ def test_whatever_keeps_the_schema_is_a_specification_without_an_error_or_has_a_
         if one.level == "error"
     ]
     if found:
-        assert found.partition(":")[0] in {*errors, "vacuous"}
+        assert found.partition(":")[0] in {*errors, "vacuous", "twin_check", "twin_question"}
     else:
         assert not errors
 
