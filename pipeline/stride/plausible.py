@@ -87,9 +87,12 @@ def _stacked(clip: Clip) -> float | None:
     row, agent = np.nonzero(clip.present[frames])
     if not len(row):
         return None
-    places = np.column_stack((row, clip.walk.positions[frames[row], agent]))
-    _, count = np.unique(places, axis=0, return_counts=True)
-    return float(count[count > 1].sum() / len(row))
+    x, y = clip.x[frames[row], agent], clip.y[frames[row], agent]
+    order = np.lexsort((x, y, row))
+    row, x, y = row[order], x[order], y[order]
+    as_before = np.zeros(len(row) + 1, np.bool_)
+    as_before[1:-1] = (row[1:] == row[:-1]) & (x[1:] == x[:-1]) & (y[1:] == y[:-1])
+    return float((as_before[1:] | as_before[:-1]).mean())
 
 
 def _in_walls(clip: Clip) -> float | None:
