@@ -3,9 +3,10 @@
     data/stride/trajectories/social_force/0204/sim.npz     people play their roles
     data/stride/trajectories/goal_walkers/0204/sim.npz     the same people just walk to their goals
 
-Both start from the scenario's initial state. `social_force` knows the roles: it is what the author
-of a scenario had in mind, an upper reference and no rival. `goal_walkers` is the same model that
-knows everybody's first goal and nothing else: what physics alone gives.
+Both start from the scenario's initial state. `social_force` is told the roles behind the text, by
+the text's own author: what the told story scores, and no rival of generators that read text.
+`goal_walkers` is the same model that knows everybody's first goal and nothing else: what physics
+alone gives.
 """
 
 from collections.abc import Callable
