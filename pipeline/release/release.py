@@ -9,6 +9,7 @@ Every trip the loss ledger calls released is here, seven times, and no other. Pa
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from hashlib import blake2b
 from itertools import chain
 from typing import Annotated
 
@@ -35,6 +36,7 @@ from pipeline.release.instances import (
     generation_instances,
     retrieval_instances,
 )
+from pipeline.release.piles import Piles
 from pipeline.release.routes import same_route_ids, twins_of
 from pipeline.release.splits import SPLITS
 from pipeline.store import StageIO
@@ -45,8 +47,8 @@ MAKERS: dict[str, Maker] = {
     "generation": generation_instances,
     "retrieval": retrieval_instances,
     "captioning": caption_instances,
-    "candidates": candidates,
 }
+POOL = "candidates"
 GROUND = {"released_roads": "roads", "released_cells": "cells"}
 
 
@@ -73,7 +75,7 @@ def run(
     """Write the release of a city, held to the loss ledger."""
     gathered = Gathered(io)
     traits = pl.concat(map(traits_of, gathered.all()))
-    written = _write_instances(io, gathered, traits, city)
+    written = _write_tables(io, gathered, traits, city)
     for copy, original in GROUND.items():
         io.write(copy, io.read(original))
     loss = io.read_json("loss_metrics")
@@ -89,7 +91,7 @@ def run(
         "texts": text_figures(traits),
     }
     io.write_json("release_metrics", figures)
-    made = [*((task, io.path(task)) for task in MAKERS)]
+    made = [(table, io.path(table)) for table in (*MAKERS, POOL)]
     made += [(f"ground/{original}.parquet", io.path(copy)) for copy, original in GROUND.items()]
     io.write_json(
         "contents",
@@ -112,17 +114,18 @@ def run(
     )
 
 
-def _write_instances(
+def _write_tables(
     io: StageIO, gathered: Gathered, traits: pl.DataFrame, city: str
 ) -> dict[str, int]:
-    """Write a file for each task and split, some trips at a time; return the rows of each task."""
+    """Write a file for each task and split, and the pools; return the instances of each task."""
     written = dict.fromkeys(MAKERS, 0)
-    shards = {task: io.open_shards(task) for task in MAKERS}
+    shards = {table: io.open_shards(table) for table in (*MAKERS, POOL)}
+    pools = Piles(io.scratch(), pool_order(gathered.splits))
     for split in SPLITS:
         twins = twins_of(traits.filter(split=split))
         with ExitStack() as stack:
             files = {
-                task: stack.enter_context(one.open(part=split)) for task, one in shards.items()
+                table: stack.enter_context(one.open(part=split)) for table, one in shards.items()
             }
             for trips in gathered.of(split):
                 told = trips.with_columns(same_route_ids(trips, twins))
@@ -130,14 +133,25 @@ def _write_instances(
                     instances = make(told, city=city)
                     files[task].write(instances)
                     written[task] += instances.height
+                pools.add(candidates(trips, city=city))
+            for rows in pools.of(split):
+                files[POOL].write(rows)
     return written
+
+
+def pool_order(splits: pl.DataFrame) -> pl.DataFrame:
+    """Return the order of the pools: by a hash of the trip's id, as column `number`.
+
+    Sorted by id like the queries, a query's trip would stand in the pool where the query stands.
+    """
+    hashes = [blake2b(one.encode(), digest_size=16).digest() for one in splits["trip_id"]]
+    return splits.with_columns(pl.Series("number", hashes, dtype=pl.Binary))
 
 
 def _check(
     traits: pl.DataFrame, loss: dict[str, object], written: dict[str, int], city: str
 ) -> None:
-    tasks = {task: count for task, count in written.items() if task != "candidates"}
-    faults = check_counts(traits, loss, tasks)
+    faults = check_counts(traits, loss, written)
     if faults:
         raise ContractError(
             f"release@{city}: expected what the loss ledger counts, found {'; '.join(faults)}; run"

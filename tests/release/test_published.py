@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ContractError, ParameterError, SourceError
-from pipeline.release import gathering
+from pipeline.release import piles
 from pipeline.release.command import loss_text
 from pipeline.release.loss_table import markdown_table
 from pipeline.runner import run_stage
@@ -54,6 +54,15 @@ def test_every_released_trip_is_there_seven_times_in_one_split(project, city, tr
         assert all(split_of[row["trip_id"]] == row["split"] for row in instances.to_dicts())
         ids += instances["instance_id"].to_list()
     assert len(set(ids)) == 7 * trips
+
+
+def test_where_a_candidate_stands_in_its_pool_says_nothing_of_the_query(project):
+    asked = read_split(project, "west", "retrieval", "train")["trip_id"].unique(maintain_order=True)
+    pool = read_split(project, "west", "candidates", "train")["trip_id"]
+    assert set(asked) == set(pool)
+    at_its_place = sum(one == other for one, other in zip(asked, pool, strict=True))
+    assert at_its_place < len(pool) / 4
+    assert asked.is_sorted()
 
 
 @pytest.mark.parametrize("task", [*TASKS, "candidates"])
@@ -105,7 +114,7 @@ def test_neither_the_order_of_rows_nor_how_many_are_held_at_a_time_changes_a_byt
         rows[:11].write_parquet(file)
         rest = file.with_name("part-00001.parquet") if path.is_dir() else file
         (rows[11:] if path.is_dir() else rows).write_parquet(rest)
-    monkeypatch.setattr(gathering, "TRIPS_AT_A_TIME", 4)
+    monkeypatch.setattr(piles, "TRIPS_AT_A_TIME", 4)
     release(own, "west", "east")
     assert files_of(own / "data/release") == before
 
