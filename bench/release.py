@@ -80,7 +80,8 @@ def main() -> None:
 
 
 def run(stage: str, city: str | None, root: Path) -> Cost:
-    """Run a stage in a process of its own."""
+    """Run a stage in a process of its own; no text is known before."""
+    shutil.rmtree(root / ".response_store", ignore_errors=True)
     command = [sys.executable, "-m", "pipeline", "run", stage, *([city] if city else [])]
     process = subprocess.Popen(
         command, cwd=root, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE

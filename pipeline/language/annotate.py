@@ -98,7 +98,7 @@ def asking(io: StageIO, *, prompts: Path, annotate: AnnotateSettings) -> Iterato
 
 
 def _requests(io: StageIO, asker: AnnotationRequests) -> Iterator[Request]:
-    for frame in io.shards("planned"):
+    for frame in io.batches("planned"):
         for trip in trips_in(frame):
             yield asker.request(trip)[0]
 
@@ -133,30 +133,34 @@ def run(io: StageIO, *, annotate: AnnotateSettings, city: str) -> None:
         )
         asked, texts = AskingTally(), TextTally()
         with io.open_shards("annotated") as annotated, io.open_shards("responses") as responses:
-            for planned in io.shards("planned"):
-                shard = _Shard(io, asker, asked, texts)
-                for part in planned.iter_slices(TRIPS_AT_A_TIME):
-                    shard.add(part, ledger)
-                annotated.write(shard.annotated())
-                responses.write(shard.responses())
+            joining = _Joining(io, asker, asked, texts)
+            for shard in io.parts("planned"):
+                with annotated.open() as trips, responses.open() as attempts:
+                    for planned in shard:
+                        for part in planned.iter_slices(TRIPS_AT_A_TIME):
+                            told, every = joining.joined(part, ledger)
+                            trips.write(told)
+                            attempts.write(every)
     io.write_json("annotation_run", run_figures(city, TASK, asker.model, summary))
     io.write_json("annotation_metrics", _metrics(city, asker, asked, texts))
     texts.words_plot().write_csv(io.path("words_plot"))
     texts.questions_plot().write_csv(io.path("questions_plot"))
 
 
-class _Shard:
-    """One shard as it grows: trips that have texts, and every attempt made for any of them."""
+class _Joining:
+    """Joins trips with their answers, rejects those without one, and counts."""
 
     def __init__(
         self, io: StageIO, asker: AnnotationRequests, asked: AskingTally, texts: TextTally
     ) -> None:
         self._io, self._asker, self._asked, self._texts = io, asker, asked, texts
-        self._annotated: list[pl.DataFrame] = []
-        self._responses: list[pl.DataFrame] = []
 
-    def add(self, part: pl.DataFrame, ledger: Ledger) -> None:
-        """Look up the answers for some trips; those without one are rejected."""
+    def joined(self, part: pl.DataFrame, ledger: Ledger) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Look up the answers for some planned trips.
+
+        Returns:
+            Those that have texts, and every attempt made for any of them, in the order given.
+        """
         asked = [self._asker.request(trip) for trip in trips_in(part)]
         found = results((request for request, _ in asked), ledger)
         failed: list[tuple[str, list[Answer]]] = []
@@ -179,18 +183,9 @@ class _Shard:
                 msgspec.structs.asdict(provenance_of(answer, self._asker.prompt.hash, shots))
             )
         told = part.with_columns(_column("texts", texts), _column("provenance", provenances))
-        self._annotated.append(told.filter(pl.Series([one is not None for one in texts])))
-        self._responses.append(responses_frame(every))
         self._io.reject(rejection_rows(TASK, failed))
-
-    def annotated(self) -> pl.DataFrame:
-        """Return the shard's annotated trips, in the order of the planned ones."""
-        empty = pl.DataFrame(schema=pl.Schema(arrow_schema("annotated_trip")))
-        return pl.concat([empty, *self._annotated])
-
-    def responses(self) -> pl.DataFrame:
-        """Return the attempts made for the shard's trips, in the same order."""
-        return pl.concat([responses_frame([]), *self._responses])
+        has_texts = pl.Series([one is not None for one in texts], dtype=pl.Boolean)
+        return told.filter(has_texts), responses_frame(every)
 
 
 def _column(name: str, values: list[dict[str, Any] | None]) -> pl.Series:
