@@ -85,7 +85,10 @@ def city_of(key: str) -> City:
         ]
     )
     return City(
-        Inspector(names, settings.rules), settings, trips, every.drop_nulls().unique().to_list()
+        Inspector(names, settings.rules, wording=settings.wording),
+        settings,
+        trips,
+        every.drop_nulls().unique().to_list(),
     )
 
 

@@ -29,6 +29,7 @@ from pipeline.quality.rule_labels import LABELS, read_labels
 from pipeline.quality.rules import Policies
 from pipeline.quality.tables import word_tables
 from pipeline.quality.verifying import Pair, Verifier, verifier_for
+from pipeline.quality.wording import Wording
 from pipeline.records import AnnotatedTrip
 from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
@@ -44,11 +45,13 @@ class CheckSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         rules: What follows from each rule.
+        wording: The limits of stage 2.
         diversity: The quotas of stage 4.
         verify: Who settles what no rule can.
     """
 
     rules: Policies
+    wording: Wording
     diversity: DiversitySettings
     verify: ExaminerSettings
 
@@ -62,7 +65,7 @@ def city_names(
 
 def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str) -> None:
     """Check every annotated trip of a city."""
-    inspector = _inspector(io, name, check.rules)
+    inspector = _inspector(io, name, check)
     with verifier_for(check.verify, io, check.rules, prompts=PROMPTS) as verifier:
         verifier.ask(lambda: _pairs(io, inspector), desc=f"verify {city}")
         excess = _surveyed(io, inspector, verifier, Survey(check.diversity, seed=seed))
@@ -84,14 +87,14 @@ def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str)
 def asking(io: StageIO, *, prompts: Path, check: CheckSettings, name: Text) -> Iterator[Asking]:
     """Yield what the stage asks: a verifier, about what no rule can settle."""
     verifier = verifier_for(check.verify, io, check.rules, prompts=prompts)
-    yield verifier.asking(lambda: _pairs(io, _inspector(io, name, check.rules)))
+    yield verifier.asking(lambda: _pairs(io, _inspector(io, name, check)))
 
 
-def _inspector(io: StageIO, name: Text, policies: Policies) -> Inspector:
+def _inspector(io: StageIO, name: Text, check: CheckSettings) -> Inspector:
     names = city_names(
         name, roads=io.read("roads"), road_cells=io.read("road_cells"), cells=io.read("cells")
     )
-    return Inspector(names, policies)
+    return Inspector(names, check.rules, wording=check.wording)
 
 
 def _pairs(io: StageIO, inspector: Inspector) -> Iterator[Pair]:

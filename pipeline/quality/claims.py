@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from pipeline.quality.claims_clock import CLOCK_WORDS, clock_claim
+from pipeline.quality.claims_clock import CLOCK_WORDS, IMPOSSIBLE, clock_claim
 from pipeline.quality.claims_course import COURSE_WORDS, course_claim
 from pipeline.quality.claims_length import length_claim
 from pipeline.quality.claims_nouns import NounClaims
@@ -119,7 +119,9 @@ class ClaimChecker:
                 )
             )
             if stated.verdict == "contradicted":
-                hits.append(Hit(_RULES[stated.kind], start, done, f"expected {stated.expected}"))
+                impossible = stated.method == IMPOSSIBLE
+                rule = Rule.IMPOSSIBLE_TIME if impossible else _RULES[stated.kind]
+                hits.append(Hit(rule, start, done, f"expected {stated.expected}"))
         return Claimed(claims, hits)
 
     def _stated(

@@ -4,6 +4,7 @@
     "around 4 AM on a weekday"  ->  clock supported, day contradicted (expected Saturday)
 
 People round: "4 AM" stands for half an hour either way, "4:10" for ten minutes, "4:11" for one.
+What no clock or calendar shows ("25:70", "13 PM", "June 31") is contradicted whatever the trip.
 """
 
 import re
@@ -17,7 +18,11 @@ from pipeline.quality.reading import CAPITAL, HINT_DAY, HINT_MONTH, HINT_PART, N
 from pipeline.quality.stated import CONTRADICTED, NUMBERS, SUPPORTED, UNVERIFIED, Stated
 from pipeline.quality.tables import word_tables
 
-_DAY = 1440
+_DAY, _LAST_MINUTE = 1440, 59
+_MOST_DAYS = 31
+_DAYS = dict.fromkeys(MONTHS, _MOST_DAYS) | {"feb": 29, "apr": 30, "jun": 30, "sep": 30, "nov": 30}
+# How a time is judged that no clock or calendar shows.
+IMPOSSIBLE = "impossible"
 # Parts of the day as people use the words, minutes of the day: from, to.
 _PARTS = {
     "early morning": (0, 540), "early hours": (0, 480), "small hours": (0, 360), "dawn": (210, 540),
@@ -32,7 +37,7 @@ _PARTS = {
 }  # fmt: skip
 _TIME = re.compile(
     r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s*(?P<half>[ap])\.?m\b\.?"
-    r"|(?P<h24>[01]?\d|2[0-3]):(?P<m24>[0-5]\d)(?!\d)"
+    r"|(?P<h24>\d{1,2}):(?P<m24>\d\d)(?!\d)"
     r"|(?P<clock>\w+)\s+o['’]?\s?clock\b"
     r"|(?P<word>\w+)\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b",
     re.IGNORECASE,
@@ -125,8 +130,12 @@ def _shown(clock: Clock) -> str:
 
 def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     match = _TIME.match(reading.text, reading.starts[number])
-    asked = _minute_of(match) if match is not None else None
-    if match is None or asked is None:
+    if match is None:
+        return None
+    if _is_of_no_clock(match):
+        return Stated(*match.span(), "clock", CONTRADICTED, "a time of some day", IMPOSSIBLE)
+    asked = _minute_of(match)
+    if asked is None:
         return None
     minute, tolerance, cycle = asked
     clock = evidence.clock
@@ -148,13 +157,24 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     return _judged(*match.span(), "clock", clock, fits)
 
 
+def _is_of_no_clock(match: re.Match[str]) -> bool:
+    """Tell whether figures are no time of any day; 24:00 and 0:30 AM are."""
+    if match["minute"] and int(match["minute"]) > _LAST_MINUTE:
+        return True
+    if match["hour"]:
+        hour = int(match["hour"])
+        return hour > 12 or (hour == 0 and match["half"].lower() == "p")
+    if match["h24"]:
+        hour, minute = int(match["h24"]), int(match["m24"])
+        return minute > _LAST_MINUTE or 60 * hour + minute > _DAY
+    return bool(match["clock"]) and match["clock"].isdecimal() and int(match["clock"]) > 24
+
+
 def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
     """Return the minute of the day, what it is rounded by, and after how many it comes again."""
     part = match.groupdict()
     if part["hour"]:
         hour, minute = int(part["hour"]), int(part["minute"] or 0)
-        if not 1 <= hour <= 12 or minute > 59:
-            return None
         asked = hour % 12 * 60 + minute + (720 if part["half"].lower() == "p" else 0)
         return asked, _rounding(minute, exact=bool(part["minute"])), _DAY
     if part["h24"]:
@@ -162,7 +182,9 @@ def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
         cycle = _DAY if hour > 12 or part["h24"].startswith("0") else 720
         return hour * 60 + minute, _rounding(minute, exact=True), cycle
     word = (part["clock"] or part["word"]).lower()
-    said = int(word) if word.isdigit() else NUMBERS.get(word, 0)
+    said = int(word) if word.isdecimal() else NUMBERS.get(word, 0)
+    if part["clock"] and word.isdecimal() and not 1 <= said <= 12:
+        return said * 60, 30, _DAY  # "15 o'clock"
     if not 1 <= said <= 12:
         return None
     if part["clock"]:
@@ -240,10 +262,14 @@ def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     part = match.groupdict()
     month = (part["m1"] or part["m2"]).lower()
     day, year = part["d1"] or part["d2"], part["y1"] or part["y2"] or part["y3"]
-    if month not in _MONTH_NAMES or (day and not 1 <= int(day) <= 31):
+    if month not in _MONTH_NAMES:
         return None
     if part["m1"] and not reading.words[number].flags & CAPITAL:
         return None  # "may 3 of us"
+    if day and not 1 <= int(day) <= _DAYS[month[:3]]:
+        if part["d2"] and int(day) > _MOST_DAYS:
+            return None  # "45 March Street"
+        return Stated(*match.span(), "date", CONTRADICTED, "a day of that month", IMPOSSIBLE)
     clock = evidence.clock
     fits = clock is not None and (
         MONTHS.index(month[:3]) + 1 == clock.month

@@ -1,6 +1,6 @@
 """One trip's texts through the stages that need no other trip: 1 grounding, 2 terminology, 5 marks.
 
-    inspector = Inspector(names, policies, ...)
+    inspector = Inspector(names, policies, wording=limits)
     inspector.inspect(trip)
     ->  Inspected(texts mended, mentions, claims, repairs, findings)
 
@@ -23,11 +23,12 @@ from pipeline.quality.evidence import Evidence, EvidenceReader
 from pipeline.quality.gazetteer import Gazetteer
 from pipeline.quality.grounding import Grounded, Grounder
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fault, mend
-from pipeline.quality.reading import HINT_TERM, Lexicon, Reading
+from pipeline.quality.reading import FOREIGN, HINT_TERM, LETTERS, Lexicon, Reading
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.quality.tables import TABLES, word_tables
 from pipeline.quality.terminology import Terminology, read_terms
+from pipeline.quality.wording import Wording, whole_text
 from pipeline.records import (
     AnnotatedTrip,
     Claim,
@@ -41,6 +42,8 @@ from pipeline.records import (
 FIELDS = Texts.__struct_fields__
 # A rule is applied again while it changes something; a text that needs more is refused.
 _MOST_ROUNDS = 8
+# A text with words, all of them in Latin letters, has the second of these flags and not the first.
+_PLAIN = FOREIGN | LETTERS
 
 _Finder = Callable[[str, Reading, Sequence[Span]], list[Hit]]
 _Mender = Callable[[str, Sequence[Span]], str]
@@ -91,12 +94,13 @@ class Inspector:
         lexicon: Every word met so far.
     """
 
-    def __init__(self, names: Gazetteer, policies: Policies) -> None:
+    def __init__(self, names: Gazetteer, policies: Policies, *, wording: Wording) -> None:
         """Read the tables and prepare the city.
 
         Args:
             names: The city's names.
             policies: What follows from each rule.
+            wording: Limits of texts as a whole.
 
         Raises:
             ParameterError: A table is missing or broken.
@@ -107,6 +111,8 @@ class Inspector:
         self._terms = Terminology(read_terms(TABLES / "terms.yaml"), tables)
         self._claims = ClaimChecker(nouns)
         self._grounder = Grounder(names, tables)
+        self._longest = {field: wording.longest.of(field) for field in FIELDS}
+        self._most_foreign_share = wording.most_foreign_share
         self._reader = EvidenceReader(names)
         hints = dict(self._claims.hints)
         for word, flag in self._terms.hints.items():
@@ -170,6 +176,14 @@ class Inspector:
                 *(_doubtful(field, reading.text, span) for span in grounded.doubtful),
             ]
         hits = [*grounded.hits, *claimed.hits]
+        longest = self._longest[field]
+        if reading.flags & _PLAIN != LETTERS or len(reading.text) > longest:
+            hits += whole_text(
+                reading,
+                grounded.mentions,
+                longest=longest,
+                most_foreign_share=self._most_foreign_share,
+            )
         if hits:
             findings = [*(self.finding(field, hit) for hit in hits), *findings]
         return InspectedText(reading, grounded.mentions, claims, repairs, findings)
@@ -300,7 +314,8 @@ def _names(grounded: Grounded) -> list[tuple[str, str, str]]:
 
 def _doubtful(field: str, text: str, span: Span) -> Claim:
     start, end = span
-    return Claim(field, start, end, text[start:end], "name", "unverified", "", "capital")
+    method = "capital" if text[start].isupper() else "script"
+    return Claim(field, start, end, text[start:end], "name", "unverified", "", method)
 
 
 _STAGE_NUMBER = {stage: number for number, stage in enumerate(STAGES)}

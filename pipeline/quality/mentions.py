@@ -7,7 +7,7 @@ Names the city has are found word by word, however they are written. What else l
 told by its capitals: words with a capital that the start of a sentence does not explain, with their
 connectors ("Rua do Vento"). Of a word that begins a sentence it takes a list of ordinary words and
 what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule
-does. Scripts without capitals show no unknown names; those the city has are found there too.
+does. So are words of other scripts that the city does not have: such a script shows no capitals.
 """
 
 from collections.abc import Set
@@ -24,6 +24,7 @@ from pipeline.quality.reading import (
     COMMON,
     CONNECTOR,
     DIGIT,
+    FOREIGN,
     FUNCTION,
     GENERIC,
     HEAD,
@@ -82,7 +83,7 @@ class NameFinder:
             reading: The text.
             evidence: The trip's own record; its names may be short or in small letters.
         """
-        if not reading.names:
+        if not reading.names and not reading.flags & FOREIGN:
             return []
         found: list[Found] = []
         suspects: list[int] = []
@@ -111,9 +112,9 @@ class NameFinder:
                 and not (flags & COMMON and here in begins)
             ):
                 suspects.append(here)
-        if not suspects:
-            return found
-        return _Unknown(reading, found, self._types, self._name_places).judge(suspects)
+        if suspects:
+            found = _Unknown(reading, found, self._types, self._name_places).judge(suspects)
+        return _with_foreign(reading, found) if reading.flags & FOREIGN else found
 
 
 def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
@@ -333,6 +334,23 @@ class _Unknown:
 
     def _add(self, first: int, end: int, *, doubtful: bool) -> None:
         self._found[first] = Found(first, end, [], "doubtful" if doubtful else "unknown")
+
+
+def _with_foreign(reading: Reading, found: list[Found]) -> list[Found]:
+    """Return names and, in the order of the text, words of other scripts that are in none of them.
+
+    Such a script may have no capitals to tell by, so whether they name something stays open.
+    """
+    owned = {number for one in found for number in range(one.first, one.end)}
+    runs: list[Found] = []
+    for number, word in enumerate(reading.words):
+        if number in owned or not word.flags & FOREIGN:
+            continue
+        first = number
+        if runs and runs[-1].end == number and not reading.breaks(number):
+            first = runs.pop().first
+        runs.append(Found(first, number + 1, [], "doubtful"))
+    return sorted([*found, *runs], key=lambda one: one.first)
 
 
 def _is_shouted(reading: Reading) -> bool:

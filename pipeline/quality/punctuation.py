@@ -3,8 +3,10 @@
     "To Café Ceuta — quickly; no stops"  ->  "To Café Ceuta, quickly, no stops"
     "Via Rua A (then Rua B."             ->  hit `brackets`: the bracket is never closed
 
-Names keep every mark they have, a dash or a semicolon too; such a text cannot be mended and is
-refused. Each rule mends one thing, in the order of `PUNCTUATION_RULES`. Paper: 3.3, A.3.6.
+A repair never guesses: where a bracket should close, or whether an unseen mark joins two letters or
+parts them, nobody can tell. Names keep every mark they have, a dash or a semicolon too; such a text
+cannot be mended and is refused. Each rule mends one thing, in the order of `PUNCTUATION_RULES`.
+Paper: 3.3, A.3.6.
 """
 
 import re
@@ -25,9 +27,18 @@ _PATTERNS: dict[Rule, re.Pattern[str]] = {
         r"|(?<=\w)'(?!\w)"  # closes
     ),
     Rule.MARKUP: re.compile(
-        r"[*_#~|\\{}<^=\u2022\u25cf]+"
+        r"</?[A-Za-z][^<>]*>"
+        r"|[*_#~|\\{}<^=\u2022\u25cf]+"
         r"|\s*[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+"  # pictures
-        r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff\ufffd]+"  # unseen
+    ),
+    Rule.INVISIBLE: re.compile(
+        r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
+        r"\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"  # no width
+        r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which way to read
+        r"\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff]+"  # notes to the program
+    ),
+    Rule.UNREADABLE: re.compile(
+        r"[\ufffd\ufdd0-\ufdef\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]+"
     ),
     Rule.SPACING: re.compile(
         r"[^\S ]+|\s{2,}|^\s+|\s+$"
@@ -37,7 +48,11 @@ _PATTERNS: dict[Rule, re.Pattern[str]] = {
     ),
 }
 # No released text may hold these, within names or without.
-_NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e")
+_NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e\u202d\u202e")
+# These change the order in which a text is seen, so nobody can tell which order was meant.
+_REORDERING = frozenset("\u202d\u202e")
+# Between letters these may join or part words.
+_PARTING = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b]")
 _ELLIPSIS = re.compile(r"\.{3,}")
 _OPENED = re.compile(r"(?<!\w)'\w[^']*$")
 _PAIRS = {")": "(", "]": "["}
@@ -46,6 +61,8 @@ PUNCTUATION_RULES = (
     Rule.SEMICOLON,
     Rule.QUOTES,
     Rule.MARKUP,
+    Rule.INVISIBLE,
+    Rule.UNREADABLE,
     Rule.SPACING,
     Rule.BRACKETS,
 )
@@ -62,6 +79,8 @@ def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
         return False
     text, names = reading.text, spans_of(mentions)
     if not names or not _NOWHERE.isdisjoint(text):
+        return True
+    if any(_unbalanced(text[start:end], []) for start, end in names):
         return True
     ends = [0, *(end for _, end in names)]
     begins = [*(start for start, _ in names), len(text)]
@@ -102,10 +121,10 @@ def _minds(rule: Rule, match: re.Match[str]) -> bool:
 
 
 def mend(rule: Rule, text: str, names: Sequence[Span]) -> str:
-    """Return a text mended by one rule; names are left alone, brackets cannot be mended."""
-    if rule is Rule.BRACKETS:
+    """Return a text mended by one rule; names are left alone, and what takes guessing is."""
+    mender = _MENDERS.get(rule)
+    if mender is None:
         return text
-    mender = _MENDERS[rule]
 
     def mended(match: re.Match[str]) -> str:
         if not _minds(rule, match) or not is_free(match.span(), names):
@@ -148,6 +167,15 @@ def _markup(match: re.Match[str]) -> str:
     return " " if before[-1:].isalnum() and after[:1].isalnum() else ""
 
 
+def _invisible(match: re.Match[str]) -> str:
+    marks = match.group()
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    between_letters = before[-1:].isalnum() and after[:1].isalnum()
+    if not _REORDERING.isdisjoint(marks) or (between_letters and _PARTING.search(marks)):
+        return marks
+    return ""
+
+
 def _spacing(match: re.Match[str]) -> str:
     mark = match.group()
     at_end = match.start() == 0 or match.end() == len(match.string)
@@ -175,12 +203,14 @@ _MENDERS: dict[Rule, Callable[[re.Match[str]], str]] = {
     Rule.SEMICOLON: _semicolon,
     Rule.QUOTES: _quote,
     Rule.MARKUP: _markup,
+    Rule.INVISIBLE: _invisible,
     Rule.SPACING: _spacing,
 }
 
 
 def _unbalanced(text: str, names: Sequence[Span]) -> list[Hit]:
-    """Return the brackets of a text that have no partner."""
+    """Return the brackets of a text that have no partner; a name keeps those that have one."""
+    names = [(start, end) for start, end in names if not _unbalanced(text[start:end], [])]
     open_ones: list[tuple[str, int]] = []
     hits = []
     for place, mark in enumerate(text):

@@ -53,7 +53,7 @@ def check_sentence(root: Path, city: str, trip_id: str, *, field: str, text: str
     settings: CheckSettings = parameters.section("check", CheckSettings)
     tables = {name: _table(root, city, name) for name in ("roads", "road_cells", "cells")}
     names = city_names(parameters.config(city, "name", Text), **tables)
-    inspector = Inspector(names, settings.rules)
+    inspector = Inspector(names, settings.rules, wording=settings.wording)
     evidence = inspector.evidence(_trip(root, city, trip_id))
     found = inspector.inspect_text(field, text, evidence)
     texts = msgspec.structs.replace(Texts(*(_NONE for _ in FIELDS)), **{field: found.reading.text})

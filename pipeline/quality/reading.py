@@ -9,6 +9,7 @@ blanks ("Ceuta,") of a city's texts is looked at once, and a text is put togethe
 All rules then work on words, each with the marks after it, and on the flags of a whole text.
 """
 
+import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -40,9 +41,11 @@ HINT_NOUN = 1 << 16  # begins a noun that claims something of the way
 HINT_TERM = 1 << 17  # begins a label or a word of the pipeline
 HINT_REFUSAL = 1 << 18  # says that something is kept off or not there
 UNTIDY = 1 << 19  # has marks after it, or before a text, that a rule on marks may mind
-_ENDS_CLAUSE = 1 << 20  # a capital is due after it
-_ENDS_SENTENCE = 1 << 21  # and a sentence begins there
-_ODD = 1 << 22  # no word, but a piece that begins with a mark or is none but marks
+LETTERS = 1 << 20  # has a letter
+FOREIGN = 1 << 21  # has a letter that is not Latin
+_ENDS_CLAUSE = 1 << 22  # a capital is due after it
+_ENDS_SENTENCE = 1 << 23  # and a sentence begins there
+_ODD = 1 << 24  # no word, but a piece that begins with a mark or is none but marks
 ANY_CLAIM = NUMERIC | HINT_COURSE | HINT_PART | HINT_DAY | HINT_MONTH | HINT_NOUN
 _NAME = HEAD | CAPITAL
 _ENDS = _ENDS_CLAUSE | _ENDS_SENTENCE
@@ -58,6 +61,11 @@ _GOES_ON = frozenset(':>("“«')
 _TIDY = frozenset({"", " ", ", ", ". ", ".", "'", "-", ": ", ":", "! ", "? ", "... ", " > ", " + ",
                    " & ", "&", "+", "% "})  # fmt: skip
 _TIDY_END = frozenset({"", ".", "!", "?", "..."})
+_LETTER = re.compile(r"[^\W\d_]")
+_NOT_LATIN = re.compile(
+    r"[^\W\d_A-Za-z\u00aa\u00ba\u00c0-\u02ff\u1d00-\u1dbf\u1e00-\u1eff"
+    r"\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a]"
+)
 # Different words and pieces remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
 # Codes of words that begin with a digit lie above those of all others.
@@ -201,6 +209,8 @@ class Lexicon:
             flags |= SHOUTED if len(raw) > 1 and raw.isupper() else 0
         elif not first.islower():
             flags |= CASELESS
+        flags |= LETTERS if _LETTER.search(raw) else 0
+        flags |= FOREIGN if not raw.isascii() and _NOT_LATIN.search(raw) else 0
         flags |= COMMON if tables.is_common(folded) else 0
         flags |= CONNECTOR if folded in tables.connectors else 0
         flags |= NO_NAME if folded in tables.never_names else 0

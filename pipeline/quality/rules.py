@@ -34,9 +34,13 @@ class Rule(StrEnum):
     WRONG_DURATION = "wrong_duration"
     WRONG_DISTANCE = "wrong_distance"
     WRONG_COUNT = "wrong_count"
+    IMPOSSIBLE_TIME = "impossible_time"
     # 2 terminology
     LABEL = "label"
     PIPELINE_WORD = "pipeline_word"
+    NOT_ENGLISH = "not_english"
+    TOO_LONG = "too_long"
+    NO_WORDS = "no_words"
     # 3 verification
     NOT_BORNE_OUT = "not_borne_out"
     UNVERIFIED = "unverified"
@@ -52,6 +56,8 @@ class Rule(StrEnum):
     SPACING = "spacing"
     BRACKETS = "brackets"
     MARKUP = "markup"
+    INVISIBLE = "invisible"
+    UNREADABLE = "unreadable"
     # of repairs themselves
     UNSAFE_REPAIR = "unsafe_repair"
 
@@ -91,8 +97,12 @@ class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wrong_duration: Final
     wrong_distance: Final
     wrong_count: Final
+    impossible_time: Final
     label: Mendable
     pipeline_word: Final
+    not_english: Final
+    too_long: Final
+    no_words: Final
     not_borne_out: Final
     unverified: Final
     exact_copy: Final
@@ -103,6 +113,8 @@ class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     semicolon: Mendable
     quotes: Mendable
     markup: Mendable
+    invisible: Mendable
+    unreadable: Final
     spacing: Mendable
     brackets: Final
     unsafe_repair: Final

@@ -84,7 +84,7 @@ def verify_requests(project: CheckedProject) -> dict[str, Request]:
     asked = model_of(settings.verify)
     assert asked is not None
     asker = VerifyRequests(PROMPTS, asked)
-    inspector = Inspector(porto().inspector.names, settings.rules)
+    inspector = Inspector(porto().inspector.names, settings.rules, wording=settings.wording)
     found = [(trip, inspector.inspect(trip)) for shard in project.annotated for trip in shard]
     return {
         trip.trip_id: asker.request(trip, one)

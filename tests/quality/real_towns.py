@@ -101,4 +101,8 @@ def real_town(city: str) -> Town:
     )  # fmt: skip
     names = city_names(NAMES[city], roads=roads, road_cells=road_cells, cells=cells)
     trips = msgspec.convert(told["trips"], list[PlannedTrip])
-    return Town(names, Inspector(names, settings().rules), {trip.trip_id: trip for trip in trips})
+    return Town(
+        names,
+        Inspector(names, settings().rules, wording=settings().wording),
+        {trip.trip_id: trip for trip in trips},
+    )

@@ -109,7 +109,7 @@ def town_of(
         ),
         cells=pl.DataFrame(tables.cells, schema=cell),
     )
-    inspector = Inspector(names, settings().rules)
+    inspector = Inspector(names, settings().rules, wording=settings().wording)
     return SmallTown(inspector, inspector.evidence(trip))
 
 

@@ -9,7 +9,15 @@ from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.claims_nouns import read_nouns
 from pipeline.quality.evidence import clock_of
 from tests.language.trips import phased_trip, planned_trip, step
-from tests.quality.small_town import CAPTION, LITERAL, QUERY, porto, town_of
+from tests.quality.small_town import (
+    CAPTION,
+    LITERAL,
+    QUERY,
+    SmallTown,
+    porto,
+    porto_trip,
+    town_of,
+)
 
 # Tuesday, Jun 17, 2014 at 4:11 AM, 10 min, 2 km; north, north, east, east, south.
 PORTO = porto()
@@ -58,10 +66,45 @@ def test_greetings_and_other_days_state_nothing(text):
     assert not any(one.kind in {"day", "part_of_day", "date"} for one in PORTO.inspect(text).claims)
 
 
+def without_a_clock() -> SmallTown:
+    """Return Porto around a trip whose trace has no clock."""
+    trip = phased_trip(step(["Rua A"]), step(["Rua B"]), t_start_s=60.0,
+                       start_time="Thursday, Jan 1, 1970 at 1:01 AM")  # fmt: skip
+    return town_of(planned_trip(trip))
+
+
 def test_a_trip_without_a_clock_leaves_times_open():
-    trip = planned_trip(phased_trip(step(["Rua A"]), step(["Rua B"]), t_start_s=60.0,
-                                    start_time="Thursday, Jan 1, 1970 at 1:01 AM"))  # fmt: skip
-    assert set(town_of(trip).claims("At 4 AM on a Monday.").values()) == {"unverified"}
+    town = without_a_clock()
+    assert set(town.claims("At 4 AM on a Monday.").values()) == {"unverified"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["At 25:70.", "By 31:00.", "At 24:01.", "At 7:60.", "At 13 PM.", "At 9:75 AM.", "At 0:10 PM.",
+     "Around 15:30 pm.", "At 25 o'clock.", "On May 45.", "On June 31.", "On 30 February."],
+)  # fmt: skip
+def test_what_no_clock_shows_is_impossible_whatever_the_trip(text):
+    for town in (PORTO, without_a_clock()):
+        assert town.rules(text) == ["impossible_time"]
+        assert set(town.claims(text).values()) == {"contradicted"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["At 24:00.", "At 0:30 AM.", "At 00:30.", "At 23:59.", "At 12 AM.", "At 12:59 PM.",
+     "At 15 o'clock.", "On February 29.", "On 31 July.", "Bus 45 May 3.", "To 45 March Street.",
+     "Past 70:30 Bar."],
+)  # fmt: skip
+def test_odd_times_are_times(text):
+    town = town_of(porto_trip(), places=["70:30 Bar"])
+    assert "impossible_time" not in town.rules(text)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 99), st.integers(0, 99))
+def test_of_all_figures_those_of_a_day_are_possible(hour, minute):
+    possible = minute < 60 and hour * 60 + minute <= 24 * 60
+    assert ("impossible_time" in PORTO.rules(f"At {hour}:{minute:02d}.")) == (not possible)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,10 @@ MENDED = [
     ("spacing", "To\nRua Direita", "To Rua Direita"),
     ("markup", "**Now** please.", "Now please."),
     ("markup", "Now 🚗 please.", "Now please."),
-    ("markup", "Now\u200b please.", "Now please."),
+    ("markup", "<b>Now</b> please.", "Now please."),
+    ("invisible", "Now\u200b please.", "Now please."),
+    ("invisible", "To \u2066Rua Direita\u2069 now.", "To Rua Direita now."),
+    ("invisible", "Some\u00adwhere soon.", "Somewhere soon."),
 ]  # fmt: skip
 
 
@@ -58,6 +61,41 @@ def test_sound_marks_stay(text):
 def test_a_bracket_without_partner_is_refused(text):
     findings = PORTO.inspect(text).findings
     assert {(finding.rule, finding.action) for finding in findings} == {("brackets", "reject")}
+
+
+def test_a_bracket_of_a_name_must_have_its_partner_too():
+    trip = planned_trip(phased_trip(step(["Rua A"]), step(["Rua B"])),
+                        places=[place(1, "Otto (ATM) Sul")])  # fmt: skip
+    town = town_of(trip)
+    assert town.rules("To Otto (ATM) Sul now.") == []
+    assert town.rules("To Otto (ATM Sul now.") == ["brackets"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rua\u200bDireita now.",  # one word or two?
+        "We\x00go now.",
+        "We go \u202enow\u202c.",  # seen from right to left
+        "We go \u202dnow.",
+    ],
+)
+def test_an_unseen_mark_that_takes_guessing_is_refused(text):
+    findings = PORTO.inspect(text).findings
+    assert ("invisible", "reject") in {(finding.rule, finding.action) for finding in findings}
+
+
+def test_an_unseen_mark_within_a_name_is_not_taken_out():
+    found = PORTO.inspect("To Rua Di\u00adreita now.")
+    assert found.reading.text == "To Rua Di\u00adreita now."
+    assert "unsafe_repair" in {finding.rule for finding in found.findings}
+
+
+@pytest.mark.parametrize("lost", ["\ufffd", "\ue000", "\U000f1234", "\ufdd0"])
+def test_a_lost_letter_is_refused_for_nobody_can_tell_which_it_was(lost):
+    found = PORTO.inspect(f"To the caf{lost} now.")
+    assert {(one.rule, one.action) for one in found.findings} >= {("unreadable", "reject")}
+    assert found.repairs == []
 
 
 def test_several_faults_are_mended_one_rule_after_the_other():
@@ -96,7 +134,10 @@ def test_a_repair_that_would_change_a_name_is_taken_back():
     assert found.repairs == []
 
 
-marks = st.text(st.sampled_from("ab cZ.,;:!?—–-'\"()“”’*_ 🚗\u200b\n"), max_size=40)
+marks = st.text(
+    st.sampled_from("ab cZ.,;:!?—–-'\"()“”’*_ 🚗<>\u200b\u00ad\u2067\u202e\u202c\ufffd\n"),
+    max_size=40,
+)
 
 
 @settings(deadline=None)

@@ -62,7 +62,7 @@ def test_everyday_words_stay(text):
 
 def test_a_label_that_is_only_flagged_stays_and_is_no_invented_name():
     policies = msgspec.structs.replace(settings().rules, label="flag")
-    inspector = Inspector(PORTO.inspector.names, policies)
+    inspector = Inspector(PORTO.inspector.names, policies, wording=settings().wording)
     found = inspector.inspect_text(
         "instruction_literal", "To GREEN/PARK.", inspector.evidence(porto_trip())
     )
