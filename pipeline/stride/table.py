@@ -46,8 +46,8 @@ EXAMPLE = "social_force"
 AT_GOAL_M = 5.0  # an exit is a few metres wide
 _AXES = ("V", "R", "D", "S", "T")
 NOTE = (
-    "In walls: share of people and frames in or through a wall; at goal: share of people who end"
-    " within 5 m of theirs. social_force is told the roles behind the text, with speeds and pauses,"
+    "In walls: share of people and frames in or through a wall or a carriageway with traffic; at"
+    " goal: share of people who end within 5 m of theirs. social_force is told the roles behind the text, with speeds and pauses,"
     " by the text's own author: it shows what the told story scores, and is no rival of generators"
     " that read text. goal_walkers is the same model that knows everybody's first goal and no more."
     " Ranges of questions are those of TrajFacts, publications and arithmetic, as each reason says;"
@@ -219,6 +219,15 @@ def _told(value: float | None, decimals: int) -> str:
     return "-" if value is None else f"{value:.{decimals}f}"
 
 
+def _range(low: float | None, high: float | None) -> str:
+    """Word a range of values; None = no bound on that side."""
+    if high is None:
+        return f"{_told(low, 3)} or more"
+    if low is None:
+        return f"{_told(high, 3)} or less"
+    return f"{_told(low, 3)} to {_told(high, 3)}"
+
+
 def _picture(
     ready: _Ready,
     maps: Mapping[str, CrowdMap],
@@ -242,8 +251,8 @@ def _picture(
         lines.append(Line(f"{question['id']} {question['question']}"))
         lines += [
             Line(
-                f"    {one['function']} {_told(one['value'], 3)}, expected {_told(one['low'], 3)}"
-                f" to {_told(one['high'], 3)}: {'yes' if one['passed'] else 'no'}",
+                f"    {one['function']} {_told(one['value'], 3)}, expected"
+                f" {_range(one['low'], one['high'])}: {'yes' if one['passed'] else 'no'}",
                 one["passed"],
             )
             for one in question["checks"]

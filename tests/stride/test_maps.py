@@ -217,6 +217,7 @@ def extract(tmp_path):
         OsmWay(4, [31, 32], {"barrier": "fence"}),
         OsmWay(5, [41, 42], {"highway": "residential", "name": "Mill Lane"}),
         OsmWay(6, [71, 72], {"highway": "footway", "footway": "crossing"}),
+        OsmWay(7, [31, 72], {"highway": "raceway", "name": "Grand Prix"}),
     ]
     target = tmp_path / "network.osm.pbf"
     write_osm(target, OsmObjects(sorted(nodes), ways, []))

@@ -322,3 +322,19 @@ def test_ways_of_a_map_are_made_from_its_record():
 def test_radii_the_wrong_way_round_are_refused():
     with pytest.raises(ValueError, match="expected the least before the largest"):
         msgspec.structs.replace(settings(), radius_m=(0.3, 0.2))
+
+
+@pytest.mark.parametrize("category", list(bank().categories))
+def test_a_story_happens_on_ground_whose_carriageways_it_says_and_on_any_without(category):
+    every = bank().suits(category, place())
+    for roads in ("driven", "walked"):
+        there = msgspec.structs.replace(place(), roads=roads)
+        assert bank().suits(category, there) == [one for one in every if one.roads == roads]
+
+
+def test_flight_and_crowds_that_fill_a_street_have_the_carriageways_and_walkers_have_not():
+    roads = {name: {one.roads for one in stories} for name, stories in bank().stories.items()}
+    for name in ("Escaping", "Violent", "Demonstrator", "Dense"):
+        assert roads[name] == {"walked"}, name
+    for name in ("Ambulatory", "Cohesive", "Disability", "Rushing", "Participatory"):
+        assert roads[name] == {"driven"}, name
