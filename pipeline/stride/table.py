@@ -47,12 +47,13 @@ AT_GOAL_M = 5.0  # an exit is a few metres wide
 _AXES = ("V", "R", "D", "S", "T")
 NOTE = (
     "In walls: share of people and frames in or through a wall or a carriageway with traffic; at"
-    " goal: share of people who end within 5 m of theirs. social_force is told the roles behind the text, with speeds and pauses,"
-    " by the text's own author: it shows what the told story scores, and is no rival of generators"
-    " that read text. goal_walkers is the same model that knows everybody's first goal and no more."
-    " Ranges of questions are those of TrajFacts, publications and arithmetic, as each reason says;"
-    " that from a third to two thirds of a mixed crowd's time is spent standing is assumed. No"
-    " range was set by a walk."
+    " goal: share of people who end within 5 m of theirs. social_force is told the roles behind the"
+    " text, with speeds and pauses, by the text's own author: it shows what the told story scores,"
+    " and is no rival of generators that read text. goal_walkers is the same model that knows"
+    " everybody's first goal and no more. Ranges of questions are those of TrajFacts, publications"
+    " and arithmetic, as each reason says; that from a third to two thirds of a mixed crowd's time"
+    " is spent standing is assumed. No range was set by a walk; measures and bands were chosen by"
+    " hand, with earlier walks known."
 )
 
 
