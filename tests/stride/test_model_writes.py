@@ -18,7 +18,7 @@ import yaml
 from pipeline import __main__ as command_line
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ModelError
-from pipeline.language.engines.settings import LocalExecutor, TemplateSettings
+from pipeline.language.engines.settings import LocalExecutor
 from pipeline.language.requests import Sampling
 from pipeline.params import section_of
 from pipeline.runner import stage_function, stage_named
@@ -64,17 +64,20 @@ def compile_all(root: Path, url: str, *, replay: bool = False, **changes: object
     run(root, "stride_specs", replay=replay, stride_specs=settings)
 
 
+def scenarios_by_the_bank(root: Path, *, total: int) -> None:
+    """Give a project a drawn map and scenarios of the phrase banks, and no questions yet."""
+    maps = ARTIFACTS["stride_maps"]
+    file = artifact_path(maps, root=root, city=None)
+    write_table(maps_frame([plaza().record]), file, maps, shown="toy")
+    whole = section_of(ROOT / "params.yaml", "stride_scenarios", ScenarioSettings)
+    settings = msgspec.structs.replace(whole, total=total)
+    run(root, "stride_scenarios", seed=7, stride_scenarios=settings)
+
+
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory) -> Path:
-    """A project with maps and scenarios, and no questions yet."""
     root = tmp_path_factory.mktemp("texts")
-    whole = section_of(ROOT / "params.yaml", "stride_scenarios", ScenarioSettings)
-    assert isinstance(whole.writer.engine, TemplateSettings)
-    maps = ARTIFACTS["stride_maps"]
-    write_table(maps_frame([plaza().record]), artifact_path(maps, root=root, city=None), maps,
-                shown="toy")  # fmt: skip
-    settings = msgspec.structs.replace(whole, total=TOTAL)
-    run(root, "stride_scenarios", seed=7, stride_scenarios=settings)
+    scenarios_by_the_bank(root, total=TOTAL)
     return root
 
 
