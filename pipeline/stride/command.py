@@ -217,9 +217,11 @@ def _asked(texts: list[str], mode: Mode) -> dict[str, dict[str, object]]:
                 " measure --json` for their names"
             )
         try:
-            asked.setdefault(function, {})[parameter] = json.loads(value)
+            number = json.loads(value)
+            json.dumps(number, allow_nan=False)
         except ValueError as fault:
             raise SourceError(f"--param: expected a number, found {value!r}") from fault
+        asked.setdefault(function, {})[parameter] = number
     return asked
 
 
@@ -237,6 +239,8 @@ def _walls_of(folder: Path | None) -> Callable[[Scenario], Floats | None]:
     if folder is None:
         return lambda _: None
     files = {folded(one.parent.name): one for one in sorted(folder.glob("*/map.npz"))}
+    if not files:
+        raise SourceError(f"{folder}: expected maps MAP/map.npz, found none; see --maps")
     kept: dict[str, Floats] = {}
 
     def walls(scenario: Scenario) -> Floats | None:

@@ -256,12 +256,12 @@ def write_text(text: str, path: Path) -> None:
     """Write a text; its folder is made, a file of that name is replaced.
 
     Raises:
-        SourceError: A folder lies there, or a file where its folder should be.
+        SourceError: It cannot be written there: a folder, no right, no such place.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as fault:
+    except OSError as fault:
         raise SourceError(
             f"{path}: expected the name of a file to write, found '{fault.strerror}'; give another"
         ) from fault

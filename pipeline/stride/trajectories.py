@@ -16,6 +16,10 @@ from pipeline.stride.arrays import Bools, Floats, Ints
 
 # Measures depend on the sampling rate; figures compare at this one, 2.5 frames a second.
 CANONICAL_DT_S = 0.4
+# No frame is shorter or longer, s; beyond it squares overflow.
+SHORTEST_DT_S, LONGEST_DT_S = 1e-6, 1e6
+# Places (frames times agents) of a trajectory made here; more would fill the memory.
+MOST_PLACES = 100_000_000
 
 
 class Trajectory(NamedTuple):
@@ -114,10 +118,10 @@ def trajectory(
 
 def check_dt(dt_s: float | None, where: str) -> None:
     """Raise SourceError unless dt_s is a number of seconds above 0, or not known."""
-    if dt_s is not None and not 0 < dt_s < float("inf"):
+    if dt_s is not None and not SHORTEST_DT_S <= dt_s <= LONGEST_DT_S:
         raise SourceError(
-            f"{where}: dt_s: expected the seconds from one frame to the next, above 0, found"
-            f" {dt_s}; give the recording's own"
+            f"{where}: dt_s: expected the seconds from one frame to the next, above 0 (1e-6 to"
+            f" 1e6), found {dt_s}; give the recording's own"
         )
 
 
@@ -184,7 +188,8 @@ def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
     radii are those of the earlier frame. Nothing is made up over a gap.
 
     Raises:
-        SourceError: dt_s is not above 0, or the trajectory's own is not known.
+        SourceError: dt_s is not above 0, the trajectory's own is not known, or the frames would be
+            more than memory holds.
     """
     check_dt(dt_s, "resampled")
     if walk.dt_s is None:
@@ -197,6 +202,11 @@ def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
     ratio = dt_s / walk.dt_s
     # The small surplus keeps the last frame where 0.1 * 3 / 0.1 is a hair below 3.
     count = int((walk.frames - 1) / ratio + 1e-9) + 1
+    if count * max(walk.agents, 1) > MOST_PLACES:
+        raise SourceError(
+            f"resampled: dt_s: expected one that gives at most {MOST_PLACES} places, found {dt_s}"
+            f" that makes {count} frames of {walk.agents} agents; choose a longer one"
+        )
     place = np.minimum(np.arange(count) * ratio, walk.frames - 1)
     place = np.where(np.abs(place - np.rint(place)) < 1e-9, np.rint(place), place)
     first = np.floor(place).astype(np.int64)

@@ -88,10 +88,14 @@ def test_measure_asks_which_of_several_arrays(tmp_path, capsys):
         (["--key", "none"], "expected the member 'none'"),
         (["--dt", "0"], "--dt: dt_s: expected the seconds"),
         (["--dt", "nan"], "above 0"),
+        (["--dt", "1e300"], "1e-6 to 1e6"),
+        (["--dt", "1e6", "--resample", "1e-6"], "longer one"),
         (["--resample", "-1"], "--resample"),
         (["--resample", "0.4"], "--dt"),
         (["--param", "mean_speed.x=1"], "--param"),
         (["--param", "speed_trend.n_bins=x"], "expected a number"),
+        (["--param", "speed_trend.n_bins=NaN"], "expected a number"),
+        (["--param", "lingering_fraction.speed_threshold=1e999"], "expected a number"),
         (["--mode", "reference", "--velocity", "positions"], "--mode reference"),
         (["--map", "none.npz"], "none.npz"),
     ],
@@ -181,6 +185,18 @@ def test_score_says_in_one_line_what_is_wrong(tmp_path, bench, npz, capsys):
         assert run("score", "--benchmark", benchmark, "--states", source, "--out", out) == 1
         assert part in told(capsys)
         assert not out.exists()
+
+
+def test_a_place_that_cannot_be_written_to_or_holds_no_maps_is_named(tmp_path, bench, npz, capsys):
+    words = ("score", "--benchmark", bench, "--states", npz)
+    assert run(*words, "--out", bench / "r.json") == 1
+    assert "expected the name of a file to write" in told(capsys)
+    assert run(*words, "--out", tmp_path / "r.json", "--maps", tmp_path) == 1
+    assert "expected maps MAP/map.npz" in told(capsys)
+    (tmp_path / "z.txt").write_text("0 1 1 1\n10 1 2 1\n")
+    words = ("import", "four_columns", tmp_path / "z.txt", "--fps", "25")
+    assert run(*words, "--out", tmp_path) == 1
+    assert "expected the name of a file to write" in told(capsys)
 
 
 def test_compare_puts_generators_side_by_side(tmp_path, bench, npz, capsys):

@@ -264,16 +264,21 @@ def write_states(walk: Trajectory, path: Path) -> None:
     who walks together. The same trajectory gives the same bytes.
 
     Raises:
-        SourceError: As `states_of_trajectory`.
+        SourceError: As `states_of_trajectory`, or it cannot be written there.
     """
     members: dict[str, Any] = {KEY: states_of_trajectory(walk), "present": walk.present}
     if walk.dt_s is not None:
         members["dt_s"] = np.float64(walk.dt_s)
     if walk.group is not None:
         members["group"] = walk.group
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        np.savez_compressed(file, **members)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            np.savez_compressed(file, **members)
+    except OSError as fault:
+        raise SourceError(
+            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give another"
+        ) from fault
 
 
 def read_obstacles(path: Path) -> Floats:
