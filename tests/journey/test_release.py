@@ -78,7 +78,8 @@ def test_removing_a_city_takes_it_out_of_the_release_and_reruns_no_other_city(pr
 def test_a_version_is_tagged_and_one_city_of_it_is_got_or_imported(project, tmp_path):
     project.dvc("remote", "add", "-f", "-d", "store", str(tmp_path / "store"))
     project.dvc("push", "-q")
-    project.git("commit", "-qam", "release")
+    project.git("add", "-A")  # what people rate belongs to the version, too
+    project.git("commit", "-qm", "release")
     project.git("tag", "-f", "-a", "release@v0.1.0", "-m", "Release 0.1.0")
     here = project.root / "data/release"
     project.dvc(
