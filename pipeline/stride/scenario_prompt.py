@@ -88,6 +88,7 @@ def shown_place(place: StrideMap) -> dict[str, Any]:
     return {
         "name": place.name,
         "kind": place.kind,
+        "roads": place.roads,
         "width_m": place.width_m,
         "height_m": place.height_m,
         "walkable_m2": place.walkable_m2,
