@@ -29,7 +29,7 @@ WORK = ROOT / "bench" / "work" / "release"
 # In this order: what one writes the next ones read.
 STAGES = ("annotate", "select", "account", "release", "publish")
 SHARDS = ("raw_trips", "cleaned", "matched", "phased", "planned", "annotated", "checked", "judged")
-COPIED = ("roads", "cells", "osm_manifest", "context_manifest")
+COPIED = ("roads", "cells", "osm_manifest", "context_manifest", "simulated_traces")
 REFUSING = ("ingest", "match", "compress", "plan_intents", "annotate", "check", "select")
 IDS = ("raw_trip_id", "trip_id", "cleaned_trip_id", "item_id")
 # As configs/<city>.yaml advises.
@@ -111,7 +111,7 @@ def lay_out(root: Path, city: str, copies: int) -> None:
     for name in COPIED:
         old, new = (artifact_path(ARTIFACTS[name], root=one, city=city) for one in (ROOT, root))
         new.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(old, new)
+        (shutil.copytree if old.is_dir() else shutil.copy)(old, new)
     edges = pl.read_parquet(root / f"data/{city}/roads.parquet")["edge_id"]
     zone = yaml.safe_load((root / f"configs/{city}.yaml").read_text("utf-8"))["time_zone"]
     changed = _changes(edges, zone)

@@ -257,7 +257,7 @@ STAGES: tuple[Stage, ...] = (
         "Write the task instances of each split, the pool for retrieval, and what they rest on.",
         reads=(
             "loss", "loss_metrics", "selected", "judged", "checked", "matched", "roads", "cells",
-            "osm_manifest", "context_manifest",
+            "osm_manifest", "context_manifest", "traces",
         ),
         writes=(
             "generation", "retrieval", "captioning", "candidates", "released_roads",

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.inputs import Input, flat
-from pipeline.audit.lockfile import Locked, data_hash
+from pipeline.audit.lockfile import Locked
 from pipeline.audit.report import Cause, Writer
 from pipeline.audit.versions import WORKSPACE, Missing, Version
 from pipeline.errors import PipelineError
+from pipeline.hashes import dvc_hash
 from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.params import Parameters
 
@@ -192,7 +193,7 @@ def _behind(version: Version, lock: Locked) -> list[str]:
         path
         for path, recorded in lock.deps.items()
         if path.startswith("prompts/")
-        and not ((file := version.files / path).exists() and data_hash(file) == recorded)
+        and not ((file := version.files / path).exists() and dvc_hash(file) == recorded)
     ]
     parameters = Parameters(version.files)
     for section, value in lock.params.get("params.yaml", {}).items():
@@ -219,4 +220,4 @@ def _differs(version: Version, city: str, name: str, recorded: Mapping[str, str]
     if version.kind != WORKSPACE or wanted is None:
         return False
     found = version.artifact(city, name)
-    return not isinstance(found, Missing) and data_hash(found) != wanted
+    return not isinstance(found, Missing) and dvc_hash(found) != wanted

@@ -25,11 +25,11 @@ from pipeline.audit.diff_report import (
     TaskDiff,
 )
 from pipeline.audit.instances import TASKS, FieldChange, read_instances
-from pipeline.audit.lockfile import data_hash
 from pipeline.audit.record_causes import UNKNOWN, compared, with_cause, with_causes
 from pipeline.audit.report import Side
 from pipeline.audit.versions import Missing, Version, open_version
 from pipeline.errors import SourceError
+from pipeline.hashes import dvc_hash
 
 # Beside the records: what they refer to.
 _FILES = ("candidates", "released_roads", "released_cells")
@@ -238,7 +238,7 @@ def _files(before: Version, after: Version, city: str) -> list[str]:
     found = []
     for name in _FILES:
         places = [_artifact(version, city, name) for version in (before, after)]
-        hashes = [None if isinstance(one, Missing) else data_hash(one) for one in places]
+        hashes = [None if isinstance(one, Missing) else dvc_hash(one) for one in places]
         if hashes[0] != hashes[1]:
             change = "new" if hashes[0] is None else "gone" if hashes[1] is None else "differs"
             found.append(f"{_PUBLISHED.get(name, name)} {change}")

@@ -6,8 +6,6 @@ lock["annotate@monaco"].deps["prompts/annotate"]          ->  another such hash
 lock["annotate@monaco"].params["params.yaml"]["annotate"] ->  {"engine": ...}
 """
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,23 +63,3 @@ def read_lock(folder: Path) -> dict[str, Locked]:
 
 def _hashes(items: list[_Item]) -> dict[str, str]:
     return {item.path: item.md5 for item in items}
-
-
-def data_hash(path: Path) -> str:
-    """Return the hash that DVC would record for a file or folder as it is now."""
-    if path.is_file():
-        return _md5(path)
-    listed = [
-        {"md5": _md5(file), "relpath": file.relative_to(path).as_posix()}
-        for file in path.rglob("*")
-        if file.is_file()
-    ]
-    listed.sort(key=lambda one: one["relpath"])
-    text = json.dumps(listed, sort_keys=True)
-    return f"{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}.dir"
-
-
-def _md5(file: Path) -> str:
-    with file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
-    return digest.hexdigest()

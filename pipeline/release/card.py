@@ -58,10 +58,11 @@ def card(publication: Publication) -> str:
         licence=settings.licence.id,
         licence_url=settings.licence.url,
         sources=_table(
-            ["city", "what", "source", "version", "licence", "credit"],
+            ["city", "what", "source", "version", "hash", "licence", "credit"],
             [
                 [one["city"], source["what"], source["name"], source["release"] or "",
-                 source["licence"], source["attribution"]]
+                 f"`{source['hash']}`" if source["hash"] else "", source["licence"],
+                 source["attribution"]]
                 for one in cities
                 for source in one["sources"]
             ],

@@ -3,7 +3,6 @@
 data/contents/<city>.json   read by `publish`: all that card, metadata and checksums say of the city
 """
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,23 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-_BLOCK = 1 << 20
+from pipeline.hashes import dvc_hash, sha256_of
 
 
 def sources_of(
-    osm: dict[str, Any], context: dict[str, Any], traces: dict[str, str]
+    osm: dict[str, Any], context: dict[str, Any], traces: dict[str, str], *, files: Path
 ) -> list[dict[str, Any]]:
-    """Return the three sources of a city with licence and credit line.
+    """Return the three sources of a city with version, hash, licence and credit line.
+
+    dvc.lock cannot be read for the hashes: it also holds the entry of the stage that would read it,
+    so that stage would never be up to date. What was pulled is known by its manifest; the traces
+    are hashed as DVC does it, so their hash is the one that dvc.lock records.
 
     Args:
         osm: Manifest of the extract.
         context: Manifest of places and land.
         traces: name, licence and attribution of the traces.
+        files: Folder of the traces.
     """
     pulled = [
         {
@@ -31,11 +35,12 @@ def sources_of(
             "release": manifest["release"],
             "licence": manifest["licence"],
             "attribution": manifest["attribution"],
-            "sha256": manifest["sha256"],
+            "hash": f"sha256:{manifest['sha256']}" if manifest["sha256"] else None,
         }
         for what, manifest in (("roads", osm), ("places", context))
     ]
-    return [*pulled, {"what": "traces", **traces, "release": None, "sha256": None}]
+    told = {"what": "traces", **traces, "release": None, "hash": f"md5:{dvc_hash(files)}"}
+    return [*pulled, told]
 
 
 def authors_of(records: pl.Series) -> list[dict[str, Any]]:
@@ -81,12 +86,3 @@ def files_of(folders: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
         }
         for path, file in sorted(found)
     ]
-
-
-def sha256_of(file: Path) -> str:
-    """Return the SHA-256 of a file as hexadecimal text."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()

@@ -194,7 +194,8 @@ def _source(record: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
         "license": source["licence"],
         "creditText": source["attribution"],
     }
-    return entity | ({"version": source["release"]} if source["release"] else {})
+    known = {"version": source["release"], "identifier": source["hash"]}
+    return entity | {name: value for name, value in known.items() if value is not None}
 
 
 def _activity(record: dict[str, Any], role: str, author: dict[str, Any]) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import ContractError, SourceError
+from pipeline.hashes import sha256_of
 from pipeline.params import CityEntry
 from pipeline.release.card import card
-from pipeline.release.contents import sha256_of
 from pipeline.release.croissant import TABLES, croissant
 from pipeline.release.publication import Publication, PublishSettings
 from pipeline.store import StageIO

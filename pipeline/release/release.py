@@ -103,6 +103,7 @@ def run(
                 io.read_json("osm_manifest"),
                 io.read_json("context_manifest"),
                 msgspec.to_builtins(traces.source),
+                files=io.path("traces"),
             ),
             "writers": authors_of(traits["writer"]),
             "judges": authors_of(traits["judge"]),

@@ -5,9 +5,10 @@ import shutil
 import pytest
 
 from pipeline.audit.audit import audit
-from pipeline.audit.lockfile import data_hash, read_lock
+from pipeline.audit.lockfile import read_lock
 from pipeline.audit.versions import Missing, open_version
 from pipeline.errors import SourceError
+from pipeline.hashes import dvc_hash
 from tests.audit.conftest import NONE
 from tests.audit.project import Project, told
 
@@ -35,8 +36,8 @@ def test_a_revision_has_its_own_prompts_parameters_lock_and_data(small):
         assert version.commit == small.git("rev-parse", "v1").strip()
         assert (version.files / "prompts/annotate/user.j2").is_file()
         texts = version.artifact("monaco", "annotated")
-        assert data_hash(texts) == version.lock["annotate@monaco"].outs["data/monaco/annotated"]
-        assert data_hash(texts) != data_hash(small.path("monaco", "annotated"))
+        assert dvc_hash(texts) == version.lock["annotate@monaco"].outs["data/monaco/annotated"]
+        assert dvc_hash(texts) != dvc_hash(small.path("monaco", "annotated"))
         brought = version.files.parent
     assert not brought.exists()
 
@@ -52,7 +53,7 @@ def test_a_branch_a_tag_and_an_expression_name_revisions(small):
 
 def test_the_hash_of_data_is_the_one_dvc_records(small):
     outs = read_lock(small.root)["annotate@monaco"].outs
-    assert outs == {path: data_hash(small.root / path) for path in outs}
+    assert outs == {path: dvc_hash(small.root / path) for path in outs}
     assert any(value.endswith(".dir") for value in outs.values())
 
 

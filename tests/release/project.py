@@ -77,6 +77,9 @@ def lay_city(
     put(root, city, "selected", [{"trip_id": f"t{k}", "score": 4.5} for k in ids["select"]])
     put(root, city, "roads", schema_document("road")["examples"])
     put(root, city, "cells", schema_document("cell")["examples"])
+    traces = root / f"data/{city}/simulated/traces/trips.csv"
+    traces.parent.mkdir(parents=True, exist_ok=True)
+    traces.write_text("".join(f"t{k}\n" for k in numbers), "utf-8")
     for name in ("osm_manifest", "context_manifest"):
         file = place(root, city, name)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """The release is complete, true to its ledger, and the same bytes whenever it is made again."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pipeline.errors import ContractError, ParameterError, SourceError
 from pipeline.release import piles
@@ -14,7 +16,16 @@ from pipeline.release.command import loss_text
 from pipeline.release.loss_table import markdown_table
 from pipeline.runner import run_stage
 from pipeline.validate import validate_paths
-from tests.release.project import lay_city, make_project, place, read, release, set_cities
+from tests.release.project import (
+    MANIFEST,
+    ROOT,
+    lay_city,
+    make_project,
+    place,
+    read,
+    release,
+    set_cities,
+)
 
 TASKS = {"generation": 3, "retrieval": 3, "captioning": 1}
 
@@ -155,6 +166,32 @@ def test_the_card_says_that_traces_are_simulated_and_texts_are_no_models(project
     assert "**Texts of the engine `template` are written by a grammar, not by a model.**" in text
     assert "(c) OpenStreetMap contributors" in text
     assert "[ODbL-1.0](https://opendatacommons.org" in text
+
+
+def test_the_card_and_the_metadata_name_version_and_hash_of_every_source(project):
+    lines = "".join(f"t{k}\n" for k in range(30)).encode()
+    listed = [{"md5": md5(lines), "relpath": "trips.csv"}]
+    traces = f"md5:{md5(json.dumps(listed).encode())}.dir"
+    pulled = f"sha256:{MANIFEST['sha256']}"
+    text = (project / "data/release/west/README.md").read_text("utf-8")
+    assert text.count(f"| {MANIFEST['release']} | `{pulled}` | {MANIFEST['licence']} |") == 2
+    assert f"|  | `{traces}` |" in text
+    document = json.loads((project / "data/release/west/croissant.json").read_text("utf-8"))
+    found = [(one.get("version"), one["identifier"]) for one in document["prov:wasDerivedFrom"]]
+    assert found == [(MANIFEST["release"], pulled)] * 2 + [(None, traces)]
+
+
+def md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.parametrize("city", ["helsinki", "monaco"])
+def test_a_default_city_names_the_traces_that_dvc_lock_records(city):
+    lock = yaml.safe_load((ROOT / "dvc.lock").read_text("utf-8"))
+    read = {one["path"]: one["md5"] for one in lock["stages"][f"ingest@{city}"]["deps"]}
+    contents = json.loads((ROOT / f"data/contents/{city}.json").read_text("utf-8"))
+    (traces,) = (one for one in contents["sources"] if one["what"] == "traces")
+    assert traces["hash"] == f"md5:{read[f'data/{city}/simulated/traces']}"
 
 
 def test_no_placeholder_is_left_in_the_card(project):
