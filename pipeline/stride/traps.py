@@ -13,7 +13,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pipeline.stride.arrays import Bools, Floats
-from pipeline.stride.trajectories import CANONICAL_DT_S, Trajectory, stays_after, stays_before
+from pipeline.stride.trajectories import (
+    CANONICAL_DT_S,
+    Trajectory,
+    stays_after,
+    stays_before,
+    with_derived_velocity,
+)
 
 Spoils = Literal["positions", "velocity", "radius", "goal"]
 NEAR_ORIGIN_M = 1e-3
@@ -116,13 +122,15 @@ def _contradiction(walk: Trajectory) -> Iterator[Trap]:
         )
         return
     both = stays_after(walk.present)[:-1]
-    if not both.any():
+    around = with_derived_velocity(walk._replace(dt_s=1.0)).velocity
+    if around is None or not both.any():
         return
     steps = _Steps(
         both,
         *(np.diff(walk.positions[:, :, axis], axis=0) for axis in (0, 1)),
         *(walk.velocity[:-1, :, axis] for axis in (0, 1)),
         *(walk.velocity[1:, :, axis] for axis in (0, 1)),
+        *(around[:-1, :, axis] for axis in (0, 1)),
     )
     words = _against_any_dt(steps) if walk.dt_s is None else _against_dt(steps, walk.dt_s)
     if words:
@@ -130,7 +138,10 @@ def _contradiction(walk: Trajectory) -> Iterator[Trap]:
 
 
 class _Steps(NamedTuple):
-    """Steps from one frame to the next, all (T - 1, N): metres, and m/s before and after."""
+    """Steps from one frame to the next, all (T - 1, N): metres, and m/s before and after.
+
+    `around` is half the way from the frame before a step to its end, metres.
+    """
 
     taken: Bools
     x: Floats
@@ -139,6 +150,8 @@ class _Steps(NamedTuple):
     before_y: Floats
     after_x: Floats
     after_y: Floats
+    around_x: Floats
+    around_y: Floats
 
     def mean(self, values: Floats) -> float:
         """Return the mean over the steps that are taken."""
@@ -170,14 +183,18 @@ def _against_dt(steps: _Steps, dt_s: float) -> str | None:
     """Say how velocities contradict positions; None: they fit.
 
     A simulator may store the speed it moved with, or the one it will move with, or the one between:
-    for each step the nearest counts.
+    for each step the nearest counts. Or all velocities are those of the way from the frame before
+    to the frame after, as of recordings, in which a single step jitters more than that.
     """
     x, y = steps.x / dt_s, steps.y / dt_s
     before = (x - steps.before_x) ** 2 + (y - steps.before_y) ** 2
     after = (x - steps.after_x) ** 2 + (y - steps.after_y) ** 2
     middle_x, middle_y = (steps.before_x + steps.after_x) / 2, (steps.before_y + steps.after_y) / 2
     middle = (x - middle_x) ** 2 + (y - middle_y) ** 2
-    apart = steps.mean(np.sqrt(np.minimum(np.minimum(before, after), middle)))
+    around_x, around_y = steps.around_x / dt_s, steps.around_y / dt_s
+    around = (around_x - steps.before_x) ** 2 + (around_y - steps.before_y) ** 2
+    nearest = np.minimum(np.minimum(before, after), middle)
+    apart = min(steps.mean(np.sqrt(nearest)), steps.mean(np.sqrt(around)))
     told = steps.mean(np.hypot(steps.before_x, steps.before_y))
     shown = steps.mean(np.hypot(x, y))
     if apart <= max(APART_MPS, APART_SHARE * max(told, shown)):

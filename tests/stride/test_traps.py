@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.seeds import rng_for
+from pipeline.stride.trajectories import with_derived_velocity
 from pipeline.stride.traps import crowd_fault, traps_of
 from tests.stride.crowds import absent, strolling, walkers
 
@@ -90,6 +91,13 @@ def test_a_velocity_may_be_that_of_the_step_before_or_of_the_step_after(shift):
     steps = np.concatenate((np.zeros((1, 4, 2)), velocity[1 - shift : 50 - shift]))
     walk = walk._replace(positions=walk.positions + np.cumsum(steps * 0.4, 0), velocity=velocity)
     assert "velocity" not in spoils(walk)
+
+
+def test_velocities_derived_from_a_jittery_recording_fit_it():
+    rng = rng_for(8, "test_stride", "recording")
+    walk = walkers([(1, 1), (2, 2)], [(1.2, 0)] * 2, frames=100, dt_s=0.04)
+    seen = walk._replace(positions=walk.positions + rng.normal(0, 0.05, (100, 2, 2)))
+    assert spoils(with_derived_velocity(seen)) == set()
 
 
 def test_jitter_of_standing_people_contradicts_nothing():
