@@ -19,6 +19,7 @@ from pipeline import __main__ as command_line
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ModelError
 from pipeline.language.engines.settings import LocalExecutor
+from pipeline.language.ledger_command import import_answers
 from pipeline.language.requests import Sampling
 from pipeline.params import section_of
 from pipeline.runner import stage_function, stage_named
@@ -200,6 +201,12 @@ def test_a_killed_run_goes_on_and_ends_in_the_same_bytes_and_so_does_a_replay(pr
     assert outputs(project) == undisturbed
     assert len(server.bodies) == sent - kept
 
+    compile_all(project, NOBODY, replay=True)
+    assert outputs(project) == undisturbed
+
+    shutil.rmtree(project / "ledger")
+    responses = project / "data/stride/spec_responses.parquet"
+    assert list(import_answers(project / "ledger", [responses]))
     compile_all(project, NOBODY, replay=True)
     assert outputs(project) == undisturbed
 
