@@ -266,7 +266,10 @@ class Mention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False)
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A statement of a text on direction, time or duration, held against the phases."""
+    """A statement of a text on direction, time or duration, held against the phases.
+
+    `phase` is the one that decided; null where the statement is of the whole trip or of several.
+    """
 
     field: str
     start: int
@@ -274,6 +277,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     text: str
     kind: str
     verdict: Literal["supported", "contradicted", "unverified"]
+    phase: int | None
     expected: str
     method: str
 

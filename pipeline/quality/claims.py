@@ -114,6 +114,7 @@ class ClaimChecker:
                     text[start:done],
                     stated.kind,
                     stated.verdict,
+                    stated.phase,
                     stated.expected,
                     stated.method,
                 )

@@ -115,10 +115,18 @@ def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | N
     return _day(reading, number, evidence) if flags & HINT_DAY else None
 
 
-def _judged(start: int, end: int, kind: str, clock: Clock | None, fits: bool | None) -> Stated:
+def _judged(
+    span: tuple[int, int],
+    kind: str,
+    clock: Clock | None,
+    fits: bool | None,
+    *,
+    phase: int | None = None,
+) -> Stated:
     if clock is None or fits is None:
-        return Stated(start, end, kind, UNVERIFIED, "", "no_clock" if clock is None else "open")
-    return Stated(start, end, kind, SUPPORTED if fits else CONTRADICTED, _shown(clock), "clock")
+        return Stated(*span, kind, UNVERIFIED, "", "no_clock" if clock is None else "open")
+    verdict = SUPPORTED if fits else CONTRADICTED
+    return Stated(*span, kind, verdict, _shown(clock), "clock", phase)
 
 
 @lru_cache(maxsize=16)
@@ -138,9 +146,10 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     if asked is None:
         return None
     minute, tolerance, cycle = asked
+    phase: int | None = None
     clock = evidence.clock
     if clock is None:
-        return _judged(*match.span(), "clock", None, None)
+        return _judged(match.span(), "clock", None, None)
     start, lasts = clock.minute, evidence.trip.meta.duration_s / 60
     end = number
     while end and reading.words[end - 1].canonical in _ROUND:
@@ -149,12 +158,14 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         case "before":
             slack = min(tolerance, _BOUND_SLACK)
             fits = (minute + slack - start - lasts) % cycle <= _FURTHEST_BOUND + slack
+            phase = evidence.last
         case "after":
             slack = min(tolerance, _BOUND_SLACK)
             fits = (start - minute + slack) % cycle <= _FURTHEST_BOUND + slack
+            phase = 0
         case _:
             fits = (minute - start + tolerance) % cycle <= lasts + 2 * tolerance
-    return _judged(*match.span(), "clock", clock, fits)
+    return _judged(match.span(), "clock", clock, fits, phase=phase)
 
 
 def _is_of_no_clock(match: re.Match[str]) -> bool:
@@ -223,7 +234,7 @@ def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         lasts = evidence.trip.meta.duration_s / 60
         fits = (clock.minute + lasts - begins) % _DAY <= ends - begins + lasts
         fits = None if part == "rush hour" and fits else fits
-    return _judged(reading.starts[number], reading.end(end - 1), "part_of_day", clock, fits)
+    return _judged((reading.starts[number], reading.end(end - 1)), "part_of_day", clock, fits)
 
 
 def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
@@ -244,7 +255,7 @@ def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         asked = _KINDS_OF_DAY.get(word) or (WEEKDAYS.index(word),)
         friday_evening = word == "weekend" and clock.weekday == 4 and clock.minute >= 1020
         fits = friday_evening or not days.isdisjoint(asked)
-    return _judged(reading.starts[number], reading.end(end - 1), "day", clock, fits)
+    return _judged((reading.starts[number], reading.end(end - 1)), "day", clock, fits, phase=0)
 
 
 def _is_another(reading: Reading, number: int, end: int) -> bool:
@@ -276,4 +287,4 @@ def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         and (day is None or int(day) == clock.day)
         and (year is None or int(year) == clock.year)
     )
-    return _judged(*match.span(), "date", clock, fits)
+    return _judged(match.span(), "date", clock, fits, phase=0)

@@ -13,6 +13,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from math import atan2, degrees
 
+import msgspec
+
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import word_set
 from pipeline.quality.reading import CAPITAL, SHOUTED, Reading
@@ -53,6 +55,14 @@ _NEAR_DEG, _FAR_DEG = 67.5, 90.0
 _STRAIGHT, _PHASE_STRAIGHT = 0.4, 0.5
 
 
+class _Held(msgspec.Struct, frozen=True, gc=False):
+    """A direction held against some phases: what they make of it, show, and which one decides."""
+
+    verdict: ClaimVerdict
+    expected: str
+    phase: int | None = None
+
+
 def course_claim(
     reading: Reading,
     number: int,
@@ -66,9 +76,9 @@ def course_claim(
     if found is None:
         return None
     end, point = found
-    verdict, expected, method = _judged(reading, number, end, point, evidence, mentions, caption)
+    held, method = _judged(reading, number, end, point, evidence, mentions, caption)
     span = reading.starts[number], reading.end(end - 1)
-    return Stated(*span, "direction", verdict, expected, method)
+    return Stated(*span, "direction", held.verdict, held.expected, method, held.phase)
 
 
 def _point(reading: Reading, number: int) -> tuple[int, int] | None:
@@ -127,7 +137,8 @@ def _judged(
     evidence: Evidence,
     mentions: Sequence[Mention],
     caption: bool,
-) -> tuple[ClaimVerdict, str, str]:
+) -> tuple[_Held, str]:
+    """Return what the record makes of a direction, and what it was held against."""
     said = 45.0 * point
     first, last = _clause(reading, number, end)
     words = {word.canonical for word in reading.words[first:last]}
@@ -141,16 +152,16 @@ def _judged(
             before, _ = _clause(reading, first - 2, first - 1)
             own = _roads(reading, before, first - 1, mentions)
         if own:
-            return (*_against(said, evidence.along(own)), "road")
+            return _against(said, evidence.along(own)), "road"
         if not _AT_FIRST.isdisjoint(words) or (caption and _is_opening(reading, first)):
-            return (*_against(said, phases[:3]), "start")
+            return _against(said, phases[:3]), "start"
     if caption:
-        return (*_against(said, phases), "any phase")
+        return _against(said, phases), "any phase"
     heading = degrees(atan2(*evidence.course))
     expected = f"{_POINTS[int((heading % 360.0 + 22.5) // 45.0) % 8]} overall"
     if evidence.straightness < _STRAIGHT:
-        return UNVERIFIED, expected, "winding"
-    return _by_angle(_apart(said, heading)), expected, "whole way"
+        return _Held(UNVERIFIED, expected), "winding"
+    return _Held(_by_angle(_apart(said, heading)), expected), "whole way"
 
 
 def _is_opening(reading: Reading, first: int) -> bool:
@@ -204,13 +215,13 @@ def _parts(reading: Reading, number: int) -> bool:
     return bool(reading.breaks(number)) or number in reading.sentences
 
 
-def _against(said: float, phases: Sequence[Phase]) -> tuple[ClaimVerdict, str]:
+def _against(said: float, phases: Sequence[Phase]) -> _Held:
     """Return what some phases make of a direction: one that fits will do, a winding one is open.
 
     A road that is not driven has no phases, and its direction stays open.
     """
     if not phases:
-        return UNVERIFIED, "a road of the trip"
+        return _Held(UNVERIFIED, "a road of the trip")
     verdict: ClaimVerdict = CONTRADICTED
     for phase in phases:
         found = (
@@ -219,9 +230,10 @@ def _against(said: float, phases: Sequence[Phase]) -> tuple[ClaimVerdict, str]:
             else UNVERIFIED
         )
         if found == SUPPORTED:
-            return found, f"{phase.dir} in phase {phase.p}"
+            return _Held(found, f"{phase.dir} in phase {phase.p}", phase.p)
         verdict = UNVERIFIED if found == UNVERIFIED else verdict
-    return verdict, f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
+    expected = f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
+    return _Held(verdict, expected, phases[0].p if len(phases) == 1 else None)
 
 
 def _apart(one: float, other: float) -> float:

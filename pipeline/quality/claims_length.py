@@ -101,10 +101,18 @@ def length_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | 
     return _duration(match, bound, after, evidence)
 
 
-def _stated(match: re.Match[str], kind: str, fits: bool | None, expected: str) -> Stated:
+def _stated(
+    match: re.Match[str],
+    kind: str,
+    fits: bool | None,
+    expected: str,
+    *,
+    phase: int | None = None,
+) -> Stated:
     if fits is None:
         return Stated(*match.span(), kind, UNVERIFIED, "", "of something else")
-    return Stated(*match.span(), kind, SUPPORTED if fits else CONTRADICTED, expected, "measure")
+    verdict = SUPPORTED if fits else CONTRADICTED
+    return Stated(*match.span(), kind, verdict, expected, "measure", phase)
 
 
 def _seconds(match: re.Match[str]) -> float:
@@ -131,8 +139,9 @@ def _duration(
     slack = max(_SLACK_S, _SLACK_SHARE * true)
     fits = _fits(said, true, slack, bound)
     if not fits and not _PART_AFTER.isdisjoint(after):
-        entered = [phase.t_enter_s for phase in evidence.trip.phases]
-        fits = any(abs(said - (b - a)) <= slack for a, b in pairwise(entered))
+        for phase, following in pairwise(evidence.trip.phases):
+            if abs(said - (following.t_enter_s - phase.t_enter_s)) <= slack:
+                return _stated(match, "duration", True, expected, phase=phase.p)
     return _stated(match, "duration", fits, expected)
 
 

@@ -315,7 +315,7 @@ def _names(grounded: Grounded) -> list[tuple[str, str, str]]:
 def _doubtful(field: str, text: str, span: Span) -> Claim:
     start, end = span
     method = "capital" if text[start].isupper() else "script"
-    return Claim(field, start, end, text[start:end], "name", "unverified", "", method)
+    return Claim(field, start, end, text[start:end], "name", "unverified", None, "", method)
 
 
 _STAGE_NUMBER = {stage: number for number, stage in enumerate(STAGES)}

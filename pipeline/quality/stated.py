@@ -36,6 +36,7 @@ class Stated(msgspec.Struct, frozen=True, gc=False):
         verdict: What the record makes of it.
         expected: What the record shows, in words.
         method: How it was judged.
+        phase: Phase it was held against; None where it is of the whole trip, or of several phases.
     """
 
     start: int
@@ -44,6 +45,7 @@ class Stated(msgspec.Struct, frozen=True, gc=False):
     verdict: ClaimVerdict
     expected: str
     method: str
+    phase: int | None = None
 
 
 def number_of(text: str) -> float:

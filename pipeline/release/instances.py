@@ -204,10 +204,10 @@ def _of_text(column: str, field: str, *keys: str) -> pl.Expr:
 
 
 def _evidence(field: str, targets: pl.Expr | None) -> pl.Expr:
-    place = ("name", "phase", "id", "lon", "lat", "method")
+    place, held = ("name", "phase", "id", "lon", "lat", "method"), ("phase", "expected", "method")
     parts = [
         _of_text("mentions", field, "start", "end", "text", "kind", "verdict", *place),
-        _of_text("claims", field, "start", "end", "text", "kind", "verdict", "expected", "method"),
+        _of_text("claims", field, "start", "end", "text", "kind", "verdict", *held),
     ]
     parts += [targets.alias("targets")] if targets is not None else []
     return pl.struct(parts).alias("evidence")

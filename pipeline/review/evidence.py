@@ -6,11 +6,8 @@ claim_words(Claim("heading north", kind="direction", verdict="contradicted", exp
 ->  "The record says otherwise: south."
 """
 
-import re
-
 from pipeline.records import Claim, Mention
 
-_PHASE = re.compile(r"\bin phase (\d+)\b")
 KINDS = {
     "place": "a place",
     "road": "a road",
@@ -41,9 +38,3 @@ def claim_words(claim: Claim) -> str:
     if claim.verdict == "contradicted":
         return f"The record says otherwise{said}."
     return f"The record does not settle this{said}."
-
-
-def claim_phase(claim: Claim) -> int | None:
-    """Return the phase that settles a claim, where the record's answer names one."""
-    named = _PHASE.search(claim.expected)
-    return int(named[1]) if named else None

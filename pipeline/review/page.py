@@ -19,7 +19,7 @@ from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.rubric import Rubric
 from pipeline.records import CheckedTrip, JudgedTrip, MatchedTrip, PhasedTrip
 from pipeline.review.assignment import Assignment
-from pipeline.review.evidence import claim_phase, claim_words, mention_words
+from pipeline.review.evidence import claim_words, mention_words
 from pipeline.review.ground import SharedGround
 from pipeline.show.clock import length_words, local_clock
 from pipeline.show.drawing import cell_rows, end_rows, leg_rows, lettering, street_rows
@@ -208,7 +208,7 @@ def _evidence(trip: CheckedTrip, ground: SharedGround) -> Iterator[dict[str, Any
             "what": "claim",
             "verdict": claim.verdict,
             "words": claim_words(claim),
-            "phase": claim_phase(claim),
+            "phase": claim.phase,
             "road": None,
         }
 

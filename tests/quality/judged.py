@@ -68,7 +68,7 @@ def mention(
 
 def claim(field: str, text: str, verdict: Any, *, kind: str = "direction") -> Claim:
     """Make a claim; where it stands plays no part."""
-    return Claim(field, 0, 1, text, kind, verdict, "", "phases")
+    return Claim(field, 0, 1, text, kind, verdict, None, "", "phases")
 
 
 def checked_trip(

@@ -72,7 +72,7 @@ def test_names_and_claims_are_counted_by_verdict():
     tally = CheckTally(settings().rules, {})
     mentions = [Mention(FIELD, 0, 4, "Foz.", "place", verdict, "Foz", None, "", None, None, "name")
                 for verdict in ("grounded", "grounded", "grounded", "invented")]  # fmt: skip
-    claims = [Claim(FIELD, 0, 2, "Go", kind, verdict, "", "-")
+    claims = [Claim(FIELD, 0, 2, "Go", kind, verdict, None, "", "-")
               for kind, verdict in (("time", "supported"), ("time", "unverified"))]  # fmt: skip
     tally.add(trip("a", mentions=mentions, claims=claims))
     figures = tally.figures()

@@ -293,3 +293,43 @@ def test_a_noun_of_a_zone_nobody_knows_is_refused(tmp_path):
                     "also_verbs: []\nbefore_nouns: []\nkeeping_off: []\n")  # fmt: skip
     with pytest.raises(ParameterError, match=r"moor: .*found moorland"):
         read_nouns(file, vocabulary())
+
+
+# ---- the phase that decides ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "phase"),
+    [
+        ("It goes east on Avenida da Boavista.", 2),  # driven in phase 2 alone
+        ("It goes west on Avenida da Boavista.", 2),  # wrong, and there
+        ("It sets out heading north.", 0),
+        ("It sets out heading west.", None),  # held against the first three, none fits
+        ("It turns south.", 4),
+        ("By 4:25 AM.", 4),  # when it ends
+        ("After 4 AM.", 0),
+        ("On a Tuesday.", 0),
+        ("On Jun 17.", 0),
+        ("Around 4 AM.", None),
+        ("At night.", None),
+        ("It takes 10 minutes.", None),
+        ("It takes five roads.", None),
+        ("A pharmacy is passed.", None),
+        ("At 25:70.", None),
+    ],
+)
+def test_a_claim_names_the_phase_that_decides_if_one_does(text, phase):
+    (claim,) = PORTO.inspect(text, CAPTION).claims
+    assert claim.phase == phase
+
+
+def test_a_direction_of_the_whole_trip_is_of_no_phase():
+    (claim,) = PORTO.inspect("Always head northeast.").claims
+    assert (claim.verdict, claim.phase) == ("supported", None)
+
+
+def test_minutes_of_one_stretch_are_of_the_first_phase_that_lasts_so_long():
+    # 30 min, a third of it each; a fifth of all, 6 min, is room for rounding.
+    trip = phased_trip(*(step([f"Rua {name}"]) for name in "ABCD"), duration_s=1800)
+    (claim,) = town_of(planned_trip(trip)).inspect("It spends 9 minutes on Rua B.", CAPTION).claims
+    assert (claim.verdict, claim.phase) == ("supported", 0)

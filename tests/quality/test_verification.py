@@ -20,9 +20,11 @@ from tests.quality.real_towns import settings
 
 POLICIES = settings().rules
 TEXT = "Past a dentist, then the Park."
-DENTIST = Claim("instruction_concise", 7, 14, "dentist", "noun", "unverified", "no dentist", "zone")
-PARK = Claim("instruction_concise", 25, 29, "Park", "name", "unverified", "", "capital")
-NORTH = Claim("instruction_chatty", 0, 5, "north", "direction", "supported", "north", "legs")
+DENTIST = Claim(
+    "instruction_concise", 7, 14, "dentist", "noun", "unverified", None, "no dentist", "zone"
+)
+PARK = Claim("instruction_concise", 25, 29, "Park", "name", "unverified", None, "", "capital")
+NORTH = Claim("instruction_chatty", 0, 5, "north", "direction", "supported", 0, "north", "legs")
 
 
 def found_with(*claims: Claim) -> Inspected:

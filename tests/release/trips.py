@@ -83,7 +83,8 @@ def checked_row(k: int) -> dict:
         ],
         "claims": [
             {"field": "trajectory_caption", "start": 0, "end": 8, "text": "The trip",
-             "kind": "count", "verdict": "unverified", "expected": "", "method": "rules"}
+             "kind": "count", "verdict": "unverified", "phase": None, "expected": "",
+             "method": "rules"}
         ],
         "repairs": [
             {"field": "retrieval_query_2", "stage": "punctuation", "rule": "double_space",

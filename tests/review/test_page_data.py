@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import ParameterError
-from pipeline.review.evidence import claim_phase, claim_words, mention_words
+from pipeline.review.evidence import claim_words, mention_words
 from pipeline.review.page import item_row, page_data, steps
 from tests.review.conftest import SETTING
 from tests.review.trips import HINTED, IDS, claim, mention
@@ -112,11 +112,3 @@ def test_a_name_is_told_by_what_it_rests_on(kind, verdict, where, words):
 def test_a_claim_is_told_by_what_the_record_says(verdict, expected, words):
     own = claim("retrieval_query_3", "heading east", "direction", verdict, expected)
     assert claim_words(own) == words
-
-
-@pytest.mark.parametrize(
-    ("expected", "phase"), [("N in phase 10", 10), ("east overall", None), ("", None)]
-)
-def test_a_claim_leads_to_the_phase_that_settles_it(expected, phase):
-    own = claim("retrieval_query_3", "heading east", "direction", "supported", expected)
-    assert claim_phase(own) == phase

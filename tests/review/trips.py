@@ -44,12 +44,14 @@ def mention(field: str, words: str, kind: Any, verdict: Any, **where: Any) -> Me
     )  # fmt: skip
 
 
-def claim(field: str, words: str, kind: str, verdict: Any, expected: str) -> Claim:
+def claim(
+    field: str, words: str, kind: str, verdict: Any, expected: str, *, phase: int | None = None
+) -> Claim:
     """Build a claim that stands in a text."""
     start = TEXTS[field].index(words)
     return Claim(
         field=field, start=start, end=start + len(words), text=words, kind=kind, verdict=verdict,
-        expected=expected, method="rule",
+        phase=phase, expected=expected, method="rule",
     )  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def checked_trip(trip_id: str, **texts: str) -> CheckedTrip:
             mention("trajectory_caption", "Itäkatu", "road", "grounded", phase=0),
         ],
         "claims": [
-            claim(literal, "heading east", "direction", "supported", "E in phase 1"),
+            claim(literal, "heading east", "direction", "supported", "E in phase 1", phase=1),
             claim("instruction_chatty", "3 PM", "clock", "contradicted", "3 AM"),
         ],
         "repairs": [],
