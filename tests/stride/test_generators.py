@@ -164,6 +164,7 @@ def test_adopted_walks_are_read_by_the_scorer(tmp_path):
         ({"frame": [0.0, 1.0, 2.0, 0.0, 1.0]}, "frame: expected whole numbers"),
         ({"frame": [0, 0, 2, 0, 1]}, "each frame and agent once"),
         ({"agent": [0, 0, 0, -1, -1]}, "expected numbers from 0, found -1"),
+        ({"frame": [0, 1, 2, 0, 9_999_999]}, "with few gaps, found 20,000,000 frames times agents"),
         ({"y_m": [1.0, None, 1.0, 5.0, 6.0]}, "y_m: expected a value in each row"),
     ],
 )

@@ -38,6 +38,8 @@ from pipeline.stride.trajectories import (
 _MUST = ("frame", "agent", "x_m", "y_m")
 _MAY = ("vx_mps", "vy_mps", "goal_x_m", "goal_y_m", "radius_m")
 _USUAL_RADIUS_M = 0.2
+# A table may stand for so many frames times agents, of which at least this share is there.
+_FREELY, _LEAST_FILLED = 10_000_000, 0.01
 
 
 def write_inputs(
@@ -163,5 +165,11 @@ def _check_columns(file: Path, table: pl.DataFrame) -> None:
     low = min(int(str(table["frame"].min())), int(str(table["agent"].min())))
     if low < 0:
         raise SourceError(f"{file}: frame, agent: expected numbers from 0, found {low}")
+    places = (int(str(table["frame"].max())) + 1) * (int(str(table["agent"].max())) + 1)
+    if places > max(_FREELY, table.height / _LEAST_FILLED):
+        raise SourceError(
+            f"{file}: frame, agent: expected numbers from 0 with few gaps, found {places:,} frames"
+            f" times agents for {table.height:,} rows; number them anew"
+        )
     if table.select("frame", "agent").is_duplicated().any():
         raise SourceError(f"{file}: expected each frame and agent once, found some twice")
