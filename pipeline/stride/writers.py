@@ -18,9 +18,10 @@ from typing import Any, Self
 import msgspec
 import polars as pl
 
+from pipeline.errors import ParameterError
 from pipeline.language.asked import rejection_rows, started_engine
 from pipeline.language.asking import ask, results
-from pipeline.language.engines.replies import judged
+from pipeline.language.engines.replies import judged, unanswered
 from pipeline.language.engines.settings import (
     WINDOW,
     AskedModel,
@@ -31,7 +32,7 @@ from pipeline.language.engines.settings import (
 from pipeline.language.ledger import Ledger
 from pipeline.language.requests import Answer, Engine, ModelId, Request
 
-# Answers a request from the phrase banks, as plain JSON values.
+# Answers a request from the phrase banks, as plain JSON values; ParameterError: they know none.
 BankAnswer = Callable[[Request], Any]
 # Says what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is. It
 # may look at nothing but request and answer: what it says is kept with the answer.
@@ -64,10 +65,14 @@ class BankEngine:
         """Answer requests as `Engine.answers` says, in the order given."""
         source = iter(requests)
         while some := list(islice(source, WINDOW)):
-            yield [
-                judged(one, msgspec.json.encode(self._answer(one)).decode("utf-8"), "stop")
-                for one in some
-            ]
+            yield [self._answered(one) for one in some]
+
+    def _answered(self, request: Request) -> Answer:
+        try:
+            value = self._answer(request)
+        except ParameterError as fault:  # a text of a model's in words that no bank knows
+            return unanswered(request, "failed", str(fault))
+        return judged(request, msgspec.json.encode(value).decode("utf-8"), "stop")
 
 
 class HeldEngine:

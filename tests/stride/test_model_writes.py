@@ -18,7 +18,7 @@ import yaml
 from pipeline import __main__ as command_line
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ModelError
-from pipeline.language.engines.settings import LocalExecutor
+from pipeline.language.engines.settings import LocalExecutor, TemplateSettings
 from pipeline.language.ledger_command import import_answers
 from pipeline.language.requests import Sampling
 from pipeline.params import section_of
@@ -26,7 +26,7 @@ from pipeline.runner import stage_function, stage_named
 from pipeline.store import StageIO, write_table
 from pipeline.stride.maps import maps_frame
 from pipeline.stride.patterns import FOLDER
-from pipeline.stride.scenario_records import scenarios_of
+from pipeline.stride.scenario_records import scenarios_frame, scenarios_of
 from pipeline.stride.scenarios import ScenarioSettings
 from pipeline.stride.specs import SpecSettings
 from pipeline.stride.writers import WriterSettings
@@ -160,6 +160,24 @@ def test_a_model_that_gets_everything_wrong_ends_the_stage_with_the_reason(proje
         pytest.raises(ModelError, match=r"12 of 12 finished \(12 invalid\).*bad_bounds: Q1"),
     ):
         compile_all(project, server.url)
+
+
+def test_a_models_text_that_the_phrase_bank_does_not_understand_is_rejected_with_the_reason(
+    project,
+):
+    scenarios = scenarios_of(rows(project, "scenarios.parquet"))
+    first = msgspec.structs.replace(
+        scenarios[0], story=None, pattern=None, description="Nobody can say what goes on here."
+    )
+    file = project / "data/stride/scenarios.parquet"
+    write_table(
+        scenarios_frame([first, *scenarios[1:]]), file, ARTIFACTS["stride_scenarios"], shown="toy"
+    )
+    compile_all(project, NOBODY, engine=TemplateSettings())
+    rejected = rows(project, "rejected/stride_specs.parquet")
+    assert rejected.select("item_id", "reason").rows() == [(first.scene_id, "failed")]
+    assert "in words the phrase bank knows" in rejected["detail"][0]
+    assert rows(project, "specs.parquet").height == TOTAL - 1
 
 
 # ---- a kill, and no model at all
