@@ -58,8 +58,9 @@ def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
         description="Render the requests of every stage that asks a model, with prompts and"
         " params.yaml as they are now, and say for each how many the ledger can answer, how many"
         " are new, what they would cost in tokens and time (as measured with this model; else"
-        " unknown), and which prompts differ from those of a git revision. `template` and `rules`,"
-        " which are no model, get one line. Starts no model, writes nothing.",
+        " unknown), and which prompts differ from those of a git revision. `template` is no model,"
+        " reads no prompt and costs nothing; `rules` have no requests. Starts no model, writes"
+        " nothing.",
     )
     parser.add_argument(
         "cities",
@@ -70,8 +71,7 @@ def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
     parser.add_argument(
         "--against",
         metavar="REV",
-        help="git revision to compare with (the default is HEAD); named, it also compares the"
-        " prompts of `template`",
+        help="git revision to compare with (the default is HEAD)",
     )
     parser.add_argument(
         "--diffs", type=int, default=2, metavar="N", help="changed prompts to show of each task"

@@ -46,8 +46,8 @@ class TaskPlan(msgspec.Struct, frozen=True):
         stage: The stage.
         city: Key of the city; null for a stage of the whole project.
         task: What is asked for, as the ledger names it; null where the stage names nobody to ask.
-        model: Who would be asked, likewise. Where it is `template` or `rules`, which are no model,
-            what follows is null unless a comparison was asked for.
+        model: Who would be asked, likewise. Where it is `rules`, which are no model and have no
+            requests, what follows is null; `template` is no model either, and reads no tokens.
         missing: What is not there yet, and the command that makes it; "" when all is there. All
             that follows is null then.
         requests: Requests in all.
@@ -160,7 +160,7 @@ def plan(
             if not askings:
                 yield TaskPlan(run.stage.name, run.city)
             for asking in askings:
-                planned = _planned(run, asking, ledger, compare=against is not None)
+                planned = _planned(run, asking, ledger)
                 if before is not None and planned.requests is not None:
                     change = _change(run, asking, before, most=diffs)
                     change = msgspec.structs.replace(change, revision=against or HEAD)
@@ -198,14 +198,11 @@ def _folder(root: Path, parameters: Parameters, stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-")))
 
 
-def _planned(run: _Run, asking: Asking, ledger: Ledger, *, compare: bool) -> TaskPlan:
-    """Return where the requests to one model stand.
-
-    What is no model is not looked at, unless its requests shall be compared.
-    """
+def _planned(run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
+    """Return where the requests to one model stand; the rules have none."""
     task, model, settings = asking.task, asking.model, asking.settings
     bare = TaskPlan(run.stage.name, run.city, task, model)
-    if settings is None or (model.engine in NO_MODEL and not compare):
+    if settings is None:
         return bare
     missing = run.missing()
     if missing:
@@ -254,16 +251,15 @@ def _change(run: _Run, asking: Asking, before: _Version, *, most: int) -> Change
 
 
 def plan_words(planned: TaskPlan) -> Iterator[str]:
-    """Yield a plan as lines for a person; one line where no model is asked."""
+    """Yield a plan as lines for a person; one line where nobody or the rules are asked."""
     model = planned.model
     name = f"{planned.stage} {planned.city}" if planned.city else planned.stage
     if model is None:
         yield f"{name} · nobody is named: no model is asked"
         return
-    if model.engine in NO_MODEL:
-        yield f"{name} · {model.engine}: no model is asked"
-    else:
-        yield f"{name} · {model.engine} {model.model} {model.revision}"
+    asked = f"{model.engine} {model.model} {model.revision}"
+    yield f"{name} · {f'{model.engine}: no model is asked' if model.engine in NO_MODEL else asked}"
+    if planned.missing or planned.requests is not None:
         yield from (f"  {line}" for line in _cost_words(planned))
     if planned.change is not None:
         yield from (f"  {line}" for line in change_words(planned.change))
@@ -277,7 +273,7 @@ def _cost_words(planned: TaskPlan) -> Iterator[str]:
         f"{planned.requests:,} requests: {planned.reused:,} reused, {planned.new:,} new,"
         f" {planned.exhausted:,} exhausted"
     )
-    if planned.new:
+    if planned.new and planned.prompt_tokens is not None:
         output, seconds = planned.output_tokens, planned.seconds
         written = "an unknown number" if output is None else f"about {output:,}"
         took = "an unknown time" if seconds is None else f"about {seconds:,.0f} s"

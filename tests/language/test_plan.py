@@ -216,20 +216,24 @@ def test_output_and_time_follow_what_was_measured_with_this_model(project):
 def test_the_template_engine_costs_nothing(project):
     project.set("annotate", engine=TEMPLATE)
     annotate = plans(project)["annotate"]
-    assert (annotate.requests, annotate.prompt_tokens, annotate.change) == (None, None, None)
-    assert list(plan_words(annotate)) == ["annotate toy · template: no model is asked"]
+    assert (annotate.requests, annotate.new, annotate.prompt_tokens) == (4, 4, None)
+    assert list(plan_words(annotate))[:2] == [
+        "annotate toy · template: no model is asked",
+        "  4 requests: 0 reused, 4 new, 0 exhausted",
+    ]
 
 
 # ---- revisions -----------------------------------------------------------------------------------
 
 
-def test_the_template_engines_prompts_are_compared_where_that_is_asked_for(project):
+def test_the_template_engines_prompts_are_compared_though_it_reads_none(project):
     project.set("annotate", engine=TEMPLATE)
     edit(project, "annotate/user.j2", "THE TRIP", "THE JOURNEY")
-    annotate = plans(project, against="HEAD", diffs=0)["annotate"]
+    annotate = plans(project, diffs=0)["annotate"]
     assert (annotate.change.compared, annotate.change.prompts_differ) == (4, 4)
     assert list(plan_words(annotate)) == [
         "annotate toy · template: no model is asked",
+        "  4 requests: 0 reused, 4 new, 0 exhausted",
         "  against HEAD: 4 of 4 prompts differ, 4 requests have another key",
     ]
 
@@ -354,7 +358,10 @@ def test_what_the_whole_project_asks_is_planned_where_no_city_is_named(project):
     assert [(one.stage, one.city) for one in found[-3:]] == [
         ("rejudge", "toy"), ("stride_scenarios", None), ("stride_specs", None),
     ]  # fmt: skip
-    assert list(plan_words(found[-1])) == ["stride_specs · template: no model is asked"]
+    assert list(plan_words(found[-1])) == [
+        "stride_specs · template: no model is asked",
+        "  stride_maps, stride_scenarios not there yet; run `dvc repro stride_maps stride_scenarios`",
+    ]
 
 
 def test_a_stage_of_the_whole_project_names_the_stages_that_make_what_it_reads(project):
