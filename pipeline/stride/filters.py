@@ -29,7 +29,7 @@ _NEEDS_EVENT = frozenset({"gather", "flee", "queue"})
 _NEEDS_GOAL = frozenset({"walk"})
 # Numbers with units, and words of the prompt: a text is not told by coordinates.
 _MACHINE = re.compile(
-    r"\d+\s*(?:m|px|pixels?|metres?|meters?|m/s|km/h|seconds?|s)\b|"
+    r"\d+\s*(?:m|px|pixels?|metres?|meters?|m/s|km/h|seconds?|s|people|persons?)\b|"
     r"\b(?:exit|entrance|stop|centre)_\d+|\bsimulat|\btrajector|\bagents?\b|\banchors?\b",
     re.IGNORECASE,
 )

@@ -46,6 +46,8 @@ def test_nothing_is_wrong_with_an_ordinary_draft():
          "'30 metres' in the text"),
         (draft(GOOD, description="All people of the square walk over to exit_1 and are gone."),
          "'exit_1' in the text"),
+        (draft(GOOD, description="On the square stand 12 people who then walk off to the north."),
+         "'12 people' in the text"),
         (draft(GOOD, crowd_size=400), "400 people, expected about 20 to 80"),
         (draft(GOOD, duration_s=500.0), "500 s, expected 10 to 180"),
         (draft(role("walk", share=0.5, to=["exits"])), "shares of roles add up to 0.50"),
