@@ -29,9 +29,10 @@ from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 
 TASK = "stride_spec"
-# Warnings of the linter that make an answer none: what every walk passes gives a score away, and a
-# check that is there twice counts twice.
-_REFUSED = frozenset({"vacuous", "twin_check"})
+# A warning of the linter that makes an answer none: what every walk passes gives a score away.
+_VACUOUS = "vacuous"
+# So large a share of checks that repeat another is no oversight but a model that goes in circles.
+_MOST_TWINS = 0.25
 
 
 class ShownMap(msgspec.Struct, frozen=True):
@@ -185,8 +186,8 @@ def specification_of(answer: Answer) -> Specification:
 def fault_of(request: Request, answer: Answer) -> str:
     """Say what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is.
 
-    Codes are those of the linter: everything it calls an error, `vacuous` and `twin_check`; and
-    `twin_question` for a question in the words of another.
+    Codes are those of the linter: everything it calls an error, `vacuous`, and `twin_check` where
+    many stand twice; and `twin_question` for a question in the words of another.
     """
     ask: SpecAsk = request.facts
     found = specification_of(answer)
@@ -205,8 +206,13 @@ def fault_of(request: Request, answer: Answer) -> str:
         questions=tuple(map(question_of, numbered(found))),
         extra={},
     )
-    for one in findings_of(Benchmark("", (scene,), "released", {})):
-        if one.level == "error" or one.code in _REFUSED:
+    findings = list(findings_of(Benchmark("", (scene,), "released", {})))
+    for one in findings:
+        if one.level == "error" or one.code == _VACUOUS:
             where = " ".join(part for part in (one.question, one.function) if part)
             return f"{one.code}: {where}: {one.detail}"
+    checks = sum(len(one.measurements) for one in found.questions)
+    twins = sum(one.code == "twin_check" for one in findings)
+    if twins > _MOST_TWINS * checks:
+        return f"twin_check: {twins} of {checks} checks repeat another, measure and bounds"
     return ""

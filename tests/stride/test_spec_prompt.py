@@ -215,8 +215,8 @@ def fault(text: str, n_agents: int | None = 101) -> str:
          "impossible_contacts: Q1 collision_fraction: 0.07 of all pairs among 101 people are 7.0"),
         (answer(asks("R", bound(function="lingering_fraction", min=0.05, max=0.95))),
          "vacuous: Q1 lingering_fraction: with tolerance -0.05 to 1.05"),
-        (answer(asks("V", bound()), asks("D", ALIGNED, bound())),
-         "twin_check: Q2 mean_speed: the same measure and bounds as in Q1"),
+        (answer(asks("V", bound(), bound(), bound()), asks("D", ALIGNED, bound())),
+         "twin_check: 3 of 9 checks repeat another, measure and bounds"),
         (answer(asks("V", bound(), words="Fast?"), asks("D", ALIGNED, words=" fast? ")),
          "twin_question: Q2: the words of Q1"),
     ],
@@ -226,6 +226,12 @@ def fault(text: str, n_agents: int | None = 101) -> str:
 def test_an_answer_that_keeps_the_schema_is_refused_with_the_linters_code(text, words):
     assert status(text) == "ok"
     assert fault(text).startswith(words)
+
+
+def test_a_check_that_stands_twice_by_oversight_is_left_to_the_linter():
+    twice = asks("V", bound(), bound()), asks("D", ALIGNED, bound())
+    assert fault(answer(*twice, more=4)) == ""  # two of eight are a quarter, and no more
+    assert fault(answer(*twice, more=3)).startswith("twin_check: 2 of 7 checks")
 
 
 def test_contacts_are_not_judged_where_the_number_of_people_is_not_known():
