@@ -16,6 +16,7 @@ from pipeline.quality.claims_clock import CLOCK_WORDS, IMPOSSIBLE, clock_claim
 from pipeline.quality.claims_course import COURSE_WORDS, course_claim
 from pipeline.quality.claims_length import length_claim
 from pipeline.quality.claims_nouns import NounClaims
+from pipeline.quality.claims_turn import TURN_WORDS, turn_claim
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.reading import (
     HINT_COURSE,
@@ -24,6 +25,7 @@ from pipeline.quality.reading import (
     HINT_NOUN,
     HINT_PART,
     HINT_REFUSAL,
+    HINT_TURN,
     NUMERIC,
     Reading,
 )
@@ -65,6 +67,7 @@ class ClaimChecker:
             (self._nouns.tree.root, HINT_NOUN),
             (self._nouns.refusing, HINT_REFUSAL),
             (COURSE_WORDS, HINT_COURSE),
+            (TURN_WORDS, HINT_TURN),
             (CLOCK_WORDS.parts, HINT_PART),
             (CLOCK_WORDS.days, HINT_DAY),
             (CLOCK_WORDS.months, HINT_MONTH),
@@ -140,6 +143,8 @@ class ClaimChecker:
             stated = course_claim(reading, number, evidence, mentions, caption=caption)
             if stated is not None:
                 return stated
+        if flags & HINT_TURN:
+            return turn_claim(reading, number, evidence, mentions)
         if flags & (NUMERIC | HINT_MONTH | HINT_PART | HINT_DAY):
             stated = clock_claim(reading, number, evidence)
             if stated is not None:

@@ -5,15 +5,17 @@
         Mention("Zanzibar Plaza", invented); Finding(invented_name, reject)
 
 The trip's evidence comes first, the city's names second. Of a name that means several things any
-reading that fits will do. Likeness of letters never grounds a name: 16th Street is as like 6th
-Street as two ways of writing one name are (tests/quality/test_likeness.py), so it only adds a hint
-to a name that is rejected anyway. Paper: 3.3 (noun, location and phase grounding), A.3.6.
+reading that fits will do. What a text tells of two names is held against both ("A, then B", "A on
+B"). Likeness of letters never grounds a name: 16th Street is as like 6th Street as two ways of
+writing one name are (tests/quality/test_likeness.py), so it only adds a hint to a name that is
+rejected anyway. Paper: 3.3 (noun, location and phase grounding), A.3.6.
 """
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 import msgspec
+from msgspec.structs import replace
 
 from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
@@ -25,6 +27,12 @@ from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
 
+# Words between two names that tell them in the order driven, and how many may stand there in all.
+_IN_ORDER = frozenset({"then", "before"})
+_MOST_BETWEEN = 4
+# Words between two names of which one lies on or in the other.
+_AT = frozenset({"on", "in"})
+_BESIDE = _AT | {"right", "just", "over", "up", "down", "there", "which", "is", "that"}
 # Letters in common from which on an unknown name is told to be like one of the trip's, 0-1.
 _LIKE = 0.9
 
@@ -74,6 +82,7 @@ class Grounder:
         roles = self._roles.roles(reading, found, caption=field == "trajectory_caption")
         mentions: list[Mention] = []
         hits: list[Hit] = []
+        before: tuple[Found, Name] | None = None
         for one, role in zip(found, roles, strict=True):
             span = _span(reading, one)
             if one.candidates:
@@ -83,7 +92,15 @@ class Grounder:
                 mentions.append(_mention(field, span, reading.text, one, verdict))
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
+                told = verdict[2] is not None and verdict[3] is None and role.role != "avoid"
+                if told and before is not None:
+                    denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
+                    if denied:
+                        mentions[-1] = replace(mentions[-1], verdict="off_route")
+                        hits += denied
+                before = (one, verdict[0]) if told else None
             else:
+                before = None
                 text = reading.text[span[0] : span[1]]
                 mentions.append(_unknown(field, span, text))
                 hits.append(Hit(Rule.INVENTED_NAME, *span, f"{text}: no such name in the city"))
@@ -145,6 +162,35 @@ class Grounder:
         if best < _LIKE:
             return []
         return [Hit(Rule.NEAR_NAME, *span, f"{best:.2f} like {name}, which is on this trip")]
+
+
+def _not_as_told(
+    reading: Reading,
+    one: tuple[Found, Name],
+    other: tuple[Found, Name],
+    evidence: Evidence,
+    span: tuple[int, int],
+) -> list[Hit]:
+    """Return a hit where a text tells of two names what their phases deny.
+
+    "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
+    """
+    end, start = one[0].end, other[0].first
+    between = {word.canonical for word in reading.words[end:start]}
+    if not between or start - end > _MOST_BETWEEN:
+        return []
+    first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
+    if not _IN_ORDER.isdisjoint(between):
+        wrong, how = min(first) > max(second), "after"
+    else:
+        at = not _AT.isdisjoint(between) and between <= _BESIDE
+        at = at and not any(reading.breaks(number) for number in range(end, start + 1))
+        wrong, how = at and min(abs(p - q) for p in first for q in second) > 1, "beside"
+    if not wrong:
+        return []
+    found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"
+    detail = f"{other[1].text}: expected {how} {one[1].text}, {found}"
+    return [Hit(Rule.WRONG_PHASE, *span, detail)]
 
 
 _WANTED: dict[Role, str] = {

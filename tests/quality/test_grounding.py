@@ -241,3 +241,32 @@ def test_a_caption_may_tell_its_roads_from_the_first_to_the_last():
     text = ("It leaves Rua Prof. Vicente José de Carvalho, takes Rua de Santa Catarina and ends on"
             " Rua Direita.")  # fmt: skip
     assert PORTO.rules(text, CAPTION) == []
+
+
+# ---- what is told of two names -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Take Rua de Santa Catarina, then Avenida da Boavista.", []),
+        ("Take Avenida da Boavista, then Rua de Santa Catarina.", ["wrong_phase"]),
+        ("Take Avenida da Boavista. Then take Rua de Santa Catarina.", ["wrong_phase"]),
+        ("Along Avenida da Boavista before Rua de Santa Catarina.", ["wrong_phase"]),
+        ("Along Rua de Santa Catarina before Avenida da Boavista.", []),
+        ("Past Hotel Dom Pedro, then along Rua de Santa Catarina.", ["wrong_phase"]),
+        ("Along Avenida da Boavista and Rua de Santa Catarina.", []),  # in no order
+        ("Hotel Dom Pedro on Avenida da Boavista.", []),
+        ("Hotel Dom Pedro on Rua de Santa Catarina.", []),  # the phase before
+        ("Hotel Dom Pedro on Rua Prof. Vicente José de Carvalho.", ["wrong_phase"]),
+        ("Hotel Dom Pedro right in Foz.", ["wrong_phase"]),
+        ("Past Hotel Dom Pedro, on Rua de Santa Catarina first.", []),  # parted by a comma
+    ],
+)
+def test_two_names_lie_as_the_text_tells_them(text, rules):
+    assert porto().rules(text) == rules
+
+
+def test_a_name_that_lies_elsewhere_than_told_is_off_route():
+    verdicts = porto().verdicts("Take Avenida da Boavista, then Rua de Santa Catarina.")
+    assert verdicts == {"Avenida da Boavista": "grounded", "Rua de Santa Catarina": "off_route"}
