@@ -57,7 +57,7 @@ class Scenario(NamedTuple):
         description: The text the movement should fit.
         category: One of the kinds of crowd.
         location: As released: the first word of the map's name.
-        n_agents: Agents the text is about; None = not said.
+        n_agents: Agents the text is about; None = no whole number above 0.
         reasoning: `decomposition_reasoning`.
         questions: In the order of the file.
         extra: Further keys.
@@ -165,7 +165,7 @@ def _scenario(value: Any, where: str) -> Scenario:
         description=_text(scene.get("description")),
         category=_text(scene.get("category")),
         location=_text(scene.get("location")),
-        n_agents=n_agents if isinstance(n_agents, int) else None,
+        n_agents=n_agents if type(n_agents) is int and n_agents > 0 else None,
         reasoning=_text(scene.get("decomposition_reasoning")),
         questions=tuple(
             _question(one, f"{where}: questions[{n}]")

@@ -20,6 +20,8 @@ from pipeline.stride.trajectories import Trajectory
 WALKERS = ("stop", "random", "straight")
 # Where a scenario does not say how many people it has.
 _USUAL_AGENTS = 40
+# Walkers are at most so many, whatever a scenario says.
+_MOST_AGENTS = 2000
 _SEED = 0
 # Frames and seconds between them.
 _STOP, _RANDOM, _STRAIGHT = (60, 0.4), (1200, 0.2), (150, 0.4)
@@ -41,7 +43,7 @@ def pass_table(benchmark: Benchmark) -> Iterator[dict[str, Any]]:
 
 
 def _agents(scenario: Scenario) -> int:
-    return max(2, scenario.n_agents or _USUAL_AGENTS)
+    return min(max(2, scenario.n_agents or _USUAL_AGENTS), _MOST_AGENTS)
 
 
 def _stopped(scenario: Scenario) -> Trajectory:

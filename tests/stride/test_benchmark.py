@@ -79,6 +79,14 @@ def test_odd_bounds_are_kept_for_the_checks_to_judge(expected):
     assert read.measurements[0].params == {}
 
 
+@pytest.mark.parametrize(
+    ("told", "read"),
+    [(36, 36), (0, None), (-5, None), (True, None), (3.5, None), ("5", None), (None, None)],
+)
+def test_a_number_of_people_is_whole_and_above_nothing(told, read):
+    assert benchmark_of(changed(n_agents=told), where="").scenarios[0].n_agents == read
+
+
 def test_an_id_that_is_there_twice_is_refused_in_whatever_form_of_unicode():
     for first, second in (("0001", "0001"), ("Ch\u00e2telet", "Cha\u0302telet")):
         scenes = [{**DOCUMENT["scenes"][0], "source_scene_id": one} for one in (first, second)]
