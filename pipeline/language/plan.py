@@ -23,7 +23,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from pipeline.errors import PipelineError, SourceError
+from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.language.asked import Asking, sorted_out, standing
 from pipeline.language.ledger import Ledger
 from pipeline.language.prompt_change import Change, change_words, compared
@@ -48,8 +48,8 @@ class TaskPlan(msgspec.Struct, frozen=True):
         task: What is asked for, as the ledger names it; null where the stage names nobody to ask.
         model: Who would be asked, likewise. Where it is `rules`, which are no model and have no
             requests, what follows is null; `template` is no model either, and reads no tokens.
-        missing: What is not there yet, and the command that makes it; "" when all is there. All
-            that follows is null then.
+        missing: What is not there yet or of another form, and the command that makes it; "" when
+            all is there. All that follows is null then.
         requests: Requests in all.
         reused: Have an answer in the ledger.
         new: Would be sent, for the first time or again.
@@ -208,8 +208,11 @@ def _planned(run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
     if missing:
         return msgspec.structs.replace(bare, missing=missing)
     tokens = TokenCount(settings.engine)
-    shown = progress_bar(asking.requests(), total=None, unit="request", desc=f"plan {run.name}")
-    stands = standing(tokens.counting(sorted_out(shown, ledger, attempts=settings.attempts)))
+    try:
+        shown = progress_bar(asking.requests(), total=None, unit="request", desc=f"plan {run.name}")
+        stands = standing(tokens.counting(sorted_out(shown, ledger, attempts=settings.attempts)))
+    except ContractError as fault:  # tables of an earlier version of the code
+        return msgspec.structs.replace(bare, missing=str(fault))
     mean, speed = ledger.mean_output_tokens(task, model), ledger.throughput(task, model)
     output = None if mean is None else round(mean * stands.due)
     return msgspec.structs.replace(

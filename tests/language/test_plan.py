@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import msgspec
+import polars as pl
 import pytest
 import yaml
 
@@ -353,14 +354,25 @@ def test_what_is_not_there_yet_is_told_with_the_command_that_makes_it(project):
     assert list(plan_words(found["annotate"]))[1].startswith("  planned not there yet")
 
 
+def test_a_table_of_another_form_is_told_and_the_other_stages_are_planned(project):
+    shards = sorted(project.path("planned").glob("*.parquet"))
+    pl.read_parquet(shards[0]).drop("places").write_parquet(shards[0])
+    found = plans(project)
+    assert "expected the columns" in found["annotate"].missing
+    assert found["annotate"].missing.endswith("rebuild it with `dvc repro`")
+    assert found["narrate"].requests == 2
+
+
 def test_what_the_whole_project_asks_is_planned_where_no_city_is_named(project):
     found = list(plan(project.root, [], against=None, diffs=0))
     assert [(one.stage, one.city) for one in found[-3:]] == [
         ("rejudge", "toy"), ("stride_scenarios", None), ("stride_specs", None),
     ]  # fmt: skip
+    makers = "stride_maps stride_scenarios"
+    missing = f"stride_maps, stride_scenarios not there yet; run `dvc repro {makers}`"
     assert list(plan_words(found[-1])) == [
         "stride_specs · template: no model is asked",
-        "  stride_maps, stride_scenarios not there yet; run `dvc repro stride_maps stride_scenarios`",
+        f"  {missing}",
     ]
 
 
