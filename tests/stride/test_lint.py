@@ -190,6 +190,11 @@ def test_walkers_pass_what_their_motion_gives():
     ]  # fmt: skip
 
 
+def test_walkers_are_not_endless_where_a_scenario_says_so():
+    (row,) = lint(bench(question(check("mean_speed", {"max": 0.1})), agents=10**30))["walkers"]
+    assert (row["stop"], row["random"], row["straight"]) == (1.0, 0.0, 0.0)
+
+
 def test_a_question_all_walkers_pass_is_toothless():
     soft = question(check("mean_speed", {"max": 9.0}))
     assert [one["code"] for one in lint(bench(soft))["findings"]] == ["toothless"]
