@@ -85,15 +85,19 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
 
     Raises:
         ModelError: No answer came.
-        ParameterError: The phrase bank does not know such a text.
+        ParameterError: The phrase bank does not know such a text, or a model is asked by pattern.
     """
     parameters = Parameters(root)
     settings: SpecSettings = parameters.section("stride_specs", SpecSettings)
     bank = patterns()
-    if ask.pattern is None and isinstance(settings.writer.engine, TemplateSettings):
-        ask = msgspec.structs.replace(ask, pattern=bank.pattern_of(ask.description))
-    if ask.pattern is not None:
-        bank.specification(ask.pattern)  # an unknown one is said before anything is asked
+    if isinstance(settings.writer.engine, TemplateSettings):
+        ask = msgspec.structs.replace(ask, pattern=ask.pattern or bank.pattern_of(ask.description))
+        bank.specification(str(ask.pattern))  # an unknown one is said before anything is asked
+    elif ask.pattern is not None:
+        raise ParameterError(
+            "--pattern: expected none, as params.yaml names a model (stride_specs.writer.engine),"
+            f" found {ask.pattern!r}; leave it out"
+        )
     # One text is all there is: that it failed is told below, not as a share.
     writer = msgspec.structs.replace(settings.writer, most_failed_share=1.0)
     model = writer_id(writer, bank_revision=patterns_revision())

@@ -105,7 +105,7 @@ class PatternBank:
                 "stride compile: expected a text that tells how people move in words the phrase"
                 " bank knows (prompts/stride/patterns.yaml), found none of them; name the way with"
                 f" --pattern ({', '.join(self.patterns)}), or name a model in params.yaml:"
-                " stride_specs.engine"
+                " stride_specs.writer.engine"
             )
         return best
 

@@ -275,3 +275,9 @@ def test_compile_says_in_one_line_what_a_model_got_wrong(compiling, capsys):
     assert "found none in 3 attempts, the last: invalid (bad_bounds: Q1 " in said
     assert "ledger gc --failed" in said
     assert len(server.bodies) == 3
+
+
+def test_compile_names_no_pattern_to_a_model(compiling, capsys):
+    compiling(NOBODY)
+    assert command_line.main([*COMPILE, "--pattern", "queue"]) == 1
+    assert "--pattern: expected none, as params.yaml names a model" in capsys.readouterr().err
