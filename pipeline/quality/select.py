@@ -161,7 +161,7 @@ def run(io: StageIO, *, seed: Seed, select: SelectSettings, city: str) -> None:
     """Select the trips of a city, and draw those that others look at."""
     judged = io.read("judged")
     selection = selected(judged, settings=select, seed=seed)
-    faults = pl.concat([qc_faults(frame) for frame in io.shards("checked")])
+    faults = pl.concat([qc_faults(frame) for frame in io.batches("checked")])
     samples = sampled(
         selection.trips,
         selection.cut,
