@@ -56,7 +56,7 @@ class BesideEachOther(NamedTuple):
         title: What they are of.
         notes: What to say of it.
         heads: Names of the two sides.
-        rows: Name of the text, before, after; None where there is none.
+        rows: Name of the text, before, after; None where there is none. Empty: the notes say it.
     """
 
     title: str

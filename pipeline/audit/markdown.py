@@ -54,10 +54,11 @@ def _lines(block: Block) -> Iterator[str]:
             yield from _fenced(lines)
         case BesideEachOther(title, notes, heads, rows):
             yield f"**{_inline(title)}**: {_inline('; '.join(notes))}"
-            yield ""
             cells = [[name, *("(none)" if one is None else one for one in pair)]
                      for name, *pair in rows]  # fmt: skip
-            yield from _table(["text", *heads], cells, ())
+            if cells:
+                yield ""
+                yield from _table(["text", *heads], cells, ())
 
 
 def _table(

@@ -74,7 +74,8 @@ def _lines(block: Block) -> Iterator[str]:
             yield f"<h4>{_text(title)}</h4>"
             yield f"<p>{_text('; '.join(notes))}</p>"
             cells = [[_text(name), *_marked(old, new)] for name, old, new in rows]
-            yield _table(["text", *heads], cells, (), kind="texts")
+            if cells:
+                yield _table(["text", *heads], cells, (), kind="texts")
 
 
 def _table(

@@ -73,6 +73,12 @@ def test_a_missing_text_is_none_and_not_empty():
     assert '<span class="none">none</span>' in page("t", [block])
 
 
+def test_a_trip_with_the_same_texts_has_its_reasons_and_no_empty_table():
+    block = BesideEachOther("t1", ["refused"], ("a", "b"), [])
+    assert markdown([block]).strip() == "**t1**: refused"
+    assert "<table" not in page("t", [block])
+
+
 # ---- the page ----------------------------------------------------------------------------------
 
 
