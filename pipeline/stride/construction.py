@@ -7,8 +7,9 @@ python -m pipeline stride lint bench.json --json
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -138,11 +139,17 @@ def _told(scene: Scenario) -> list[str]:
     for question in scene.questions:
         lines.append(f"{question.id} {question.text}")
         lines += [
-            f"   {one.function} {one.expected.get('min', '-')} to {one.expected.get('max', '-')},"
-            f" tolerance {one.delta}: {one.reasoning}"
+            f"   {one.function} {_range(one.expected)}, tolerance {one.delta}: {one.reasoning}"
             for one in question.measurements
         ]
     return lines
+
+
+def _range(expected: Mapping[str, Any]) -> str:
+    low, high = expected.get("min"), expected.get("max")
+    if high is None:
+        return f"{low} or more"
+    return f"{high} or less" if low is None else f"{low} to {high}"
 
 
 def lint_file(arguments: argparse.Namespace) -> int:

@@ -222,6 +222,9 @@ def test_compile_turns_a_text_into_a_benchmark_of_one(project, capsys):
     told = capsys.readouterr().out
     assert text in told
     assert "Q1 V: Does the group walk at an easy pace?" in told
+    assert "mean_speed 0.8 to 1.5, tolerance" in told
+    assert "flow_alignment 0.8 or more, tolerance" in told
+    assert "directional_entropy_normalized 0.55 or less, tolerance" in told
     scene = json.loads((project / "open.json").read_text("utf-8"))["scenes"][0]
     assert scene["description"] == text
     assert scene["n_agents"] == 25
