@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.errors import ParameterError
 from pipeline.store import StageIO
 from pipeline.stride.benchmark import Benchmark, document_of
 from pipeline.stride.lint_rules import Finding, findings_of, trends_of
@@ -29,12 +30,23 @@ _SHOWN = 12
 
 
 def run(io: StageIO) -> None:
-    """Lint the benchmark's specifications and release those without an error."""
+    """Lint the benchmark's specifications and release those without an error.
+
+    Raises:
+        ParameterError: None is left.
+    """
     maps = {one.map_id: one for one in maps_of(io.read("stride_maps"))}
     scenarios = {one.scene_id: one for one in scenarios_of(io.read("stride_scenarios"))}
     whole = benchmark_of_specs(specs_of(io.read("stride_specs")), scenarios, maps)
     record = lint(whole)
     kept = released(whole, record)
+    if not kept.scenarios:
+        raise ParameterError(
+            "stride_lint: expected a specification without an error, found none among"
+            f" {len(scenarios)} scenarios and {len(whole.scenarios)} specifications; see"
+            " data/stride/rejected/, or let somebody else write (params.yaml:"
+            " stride_scenarios.writer, stride_specs.writer)"
+        )
     io.write_json("stride_benchmark", document_of(kept))
     io.write_json("stride_lint", record)
     io.write_json("stride_lint_metrics", figures_of(record, released=len(kept.scenarios)))

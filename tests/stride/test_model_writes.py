@@ -17,7 +17,7 @@ import yaml
 
 from pipeline import __main__ as command_line
 from pipeline.artifacts import ARTIFACTS, artifact_path
-from pipeline.errors import ModelError
+from pipeline.errors import ModelError, ParameterError
 from pipeline.language.engines.settings import LocalExecutor, TemplateSettings
 from pipeline.language.ledger_command import import_answers
 from pipeline.language.requests import Sampling
@@ -178,6 +178,14 @@ def test_a_models_text_that_the_phrase_bank_does_not_understand_is_rejected_with
     assert rejected.select("item_id", "reason").rows() == [(first.scene_id, "failed")]
     assert "in words the phrase bank knows" in rejected["detail"][0]
     assert rows(project, "specs.parquet").height == TOTAL - 1
+
+
+def test_where_nothing_was_written_well_there_is_no_benchmark_and_one_line_says_so(project):
+    with WritingServer(lambda record, _: json.dumps(turned(record))) as server:
+        compile_all(project, server.url, most_failed_share=1.0)
+    assert rows(project, "rejected/stride_specs.parquet").height == TOTAL
+    with pytest.raises(ParameterError, match="found none among 12 scenarios and 0 specifications"):
+        run(project, "stride_lint")
 
 
 # ---- a kill, and no model at all
