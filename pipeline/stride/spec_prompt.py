@@ -29,6 +29,8 @@ from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
 
 TASK = "stride_spec"
+# Raise it when `fault_of` refuses other answers: those it passed before are not reused then.
+RULES_VERSION = 1
 # A warning of the linter that makes an answer none: what every walk passes gives a score away.
 _VACUOUS = "vacuous"
 # So large a share of checks that repeat another is no oversight but a model that goes in circles.
@@ -89,7 +91,11 @@ class SpecRequests:
         self._schema = answer_schema(self._prompt.schema)
         self.hash = files_hash([*self._prompt.files, prompts / "trajfacts.yaml"])
         self.model, self._sampling = model, sampling
-        self._versions = {"measure_cards": cards_version(), "trajfacts": facts.version}
+        self._versions = {
+            "measure_cards": cards_version(),
+            "trajfacts": facts.version,
+            "rules": RULES_VERSION,
+        }
 
     def request(self, ask: SpecAsk) -> Request:
         """Return the request for a specification."""

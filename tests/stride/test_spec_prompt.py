@@ -68,6 +68,8 @@ CHANGES = {
     "band": lambda _, __: request(facts=msgspec.structs.replace(FACTS, bands=WIDER)),
     "version of TrajFacts": lambda _, __: request(
         facts=msgspec.structs.replace(FACTS, version=99)),
+    "version of the rules": lambda _, patch: (
+        patch.setattr(spec_prompt, "RULES_VERSION", 0), request())[1],
     "model": lambda _, __: request(model=ModelId("openai", "another-model", "1")),
     "revision": lambda _, __: request(model=ModelId("openai", "some-model", "2")),
     "temperature": lambda _, __: request(sampling=Sampling(0.3, 1.0, 3000)),
