@@ -91,7 +91,7 @@ class Evidence:
 
     def phases_of(self, name: Name) -> list[int]:
         """Return the phases in which something has this name."""
-        return list(dict.fromkeys(spot[0] for spot in self.spots.get(name.text, ())))
+        return list(dict.fromkeys([spot[0] for spot in self.spots.get(name.text, ())]))
 
     def named(self, kind: NameKind) -> int:
         """Return how many different names of a kind it has."""

@@ -21,14 +21,14 @@ from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Name
 from pipeline.quality.mentions import Found, NameFinder
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import HINT_ORDER, Reading
 from pipeline.quality.roles import RoleReader
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
 
 # Words between two names that tell them in the order driven, and how many may stand there in all.
-_IN_ORDER = frozenset({"then", "before"})
+ORDER_WORDS = frozenset({"then", "before"})
 _MOST_BETWEEN = 4
 # Words between two names of which one lies on or in the other.
 _AT = frozenset({"on", "in"})
@@ -93,7 +93,7 @@ class Grounder:
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
                 told = verdict[2] is not None and verdict[3] is None and role.role != "avoid"
-                if told and before is not None:
+                if told and before and 0 < one.first - before[0].end <= _MOST_BETWEEN:
                     denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
                     if denied:
                         mentions[-1] = replace(mentions[-1], verdict="off_route")
@@ -171,21 +171,24 @@ def _not_as_told(
     evidence: Evidence,
     span: tuple[int, int],
 ) -> list[Hit]:
-    """Return a hit where a text tells of two names what their phases deny.
+    """Return a hit where a text tells of two names, a few words apart, what their phases deny.
 
     "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
     """
     end, start = one[0].end, other[0].first
-    between = {word.canonical for word in reading.words[end:start]}
-    if not between or start - end > _MOST_BETWEEN:
+    between = reading.words[end:start]
+    in_order = bool(reading.flags & HINT_ORDER) and any(word.flags & HINT_ORDER for word in between)
+    if not in_order and (
+        between[-1].canonical not in _AT
+        or not _BESIDE.issuperset([word.canonical for word in between])
+        or any(reading.breaks(number) for number in range(end, start + 1))
+    ):
         return []
     first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
-    if not _IN_ORDER.isdisjoint(between):
+    if in_order:
         wrong, how = min(first) > max(second), "after"
     else:
-        at = not _AT.isdisjoint(between) and between <= _BESIDE
-        at = at and not any(reading.breaks(number) for number in range(end, start + 1))
-        wrong, how = at and min(abs(p - q) for p in first for q in second) > 1, "beside"
+        wrong, how = min(abs(p - q) for p in first for q in second) > 1, "beside"
     if not wrong:
         return []
     found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"

@@ -21,9 +21,9 @@ from pipeline.quality.claims import ClaimChecker
 from pipeline.quality.claims_nouns import NounClaims, read_nouns
 from pipeline.quality.evidence import Evidence, EvidenceReader
 from pipeline.quality.gazetteer import Gazetteer
-from pipeline.quality.grounding import Grounded, Grounder
+from pipeline.quality.grounding import ORDER_WORDS, Grounded, Grounder
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fault, mend
-from pipeline.quality.reading import FOREIGN, HINT_TERM, LETTERS, Lexicon, Reading
+from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, Lexicon, Reading
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.quality.tables import TABLES, word_tables
@@ -115,7 +115,10 @@ class Inspector:
         self._most_foreign_share = wording.most_foreign_share
         self._reader = EvidenceReader(names)
         hints = dict(self._claims.hints)
-        for word, flag in self._terms.hints.items():
+        for word, flag in (
+            *self._terms.hints.items(),
+            *dict.fromkeys(ORDER_WORDS, HINT_ORDER).items(),
+        ):
             hints[word] = hints.get(word, 0) | flag
         self.lexicon = Lexicon(tables, heads=names.heads, hints=hints)
 

@@ -22,6 +22,8 @@ _WINDOW = 7
 _GOES_ON = frozenset({"first", "then", "before", "onto"})
 # After "from X" these make X a stage of the way, not its start.
 _LEADS_ON = frozenset({"onto", "into", "through", "along"})
+# Words after a name that may take its role back.
+_TAKING_BACK = _GOES_ON | _LEADS_ON | {"behind"}
 _LAST = frozenset({"then", "finally", "last", "lastly", "to"})
 _TOWARD = frozenset({"to", "toward", "towards", "into"})
 _POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly"})
@@ -61,14 +63,13 @@ class RoleReader:
             caption: Whether it tells a drive in order, where "to" is no end yet.
         """
         roles: list[NameRole] = []
+        words, count = reading.words, len(reading.words)
         end, role = -1, _OPEN
         for number, one in enumerate(found):
             role = self._role(reading, one.first, end, role.role, caption=caption)
             end = one.end
-            if role.role is not None and end < len(reading.words):
-                following = (
-                    found[number + 1].first if number + 1 < len(found) else len(reading.words)
-                )
+            if role.role is not None and end < count and words[end].canonical in _TAKING_BACK:
+                following = found[number + 1].first if number + 1 < len(found) else count
                 role = _looked_on(reading, end, role, following)
             roles.append(role)
         if len(found) == 1 and role.role is None and _is_all(reading, found[0]):
