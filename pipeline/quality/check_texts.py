@@ -72,12 +72,14 @@ def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str)
         verifier.figures()  # counted once more while writing
         tally = CheckTally(check.rules, read_labels(LABELS / f"{city}.jsonl"))
         with io.open_shards("checked") as checked, io.open_shards("verify_responses") as responses:
-            for frame in io.shards("annotated"):
-                shard = _Shard(io, excess, check.rules, tally)
-                for part in frame.iter_slices(TRIPS_AT_A_TIME):
-                    shard.add(part, verifier, inspector)
-                checked.write(shard.checked())
-                responses.write(shard.responses())
+            checking = _Checking(io, excess, check.rules, tally)
+            for shard in io.parts("annotated"):
+                with checked.open() as passed, responses.open() as attempts:
+                    for frame in shard:
+                        for part in frame.iter_slices(TRIPS_AT_A_TIME):
+                            good, every = checking.checked(part, verifier, inspector)
+                            passed.write(good)
+                            attempts.write(every)
         figures = {"city": city, "verifier": verifier.figures(), **tally.figures()}
     io.write_json("check_metrics", figures | {"styles": excess.figures})
     tally.rules_plot().write_csv(io.path("check_rules_plot"))
@@ -99,7 +101,7 @@ def _inspector(io: StageIO, name: Text, check: CheckSettings) -> Inspector:
 
 def _pairs(io: StageIO, inspector: Inspector) -> Iterator[Pair]:
     """Yield every annotated trip with what the rules find in it."""
-    for frame in io.shards("annotated"):
+    for frame in io.batches("annotated"):
         for part in frame.iter_slices(TRIPS_AT_A_TIME):
             yield from inspected(part, inspector)
 
@@ -117,7 +119,7 @@ def inspected(part: pl.DataFrame, inspector: Inspector) -> list[Pair]:
 
 def _surveyed(io: StageIO, inspector: Inspector, verifier: Verifier, survey: Survey) -> Excess:
     """Return what lies beyond the quotas, among the trips that nothing else refuses."""
-    for frame in io.progress(io.shards("annotated"), None, "shard", "compare"):
+    for frame in io.progress(io.batches("annotated"), None, "batch", "compare"):
         for part in frame.iter_slices(TRIPS_AT_A_TIME):
             found, _ = verifier.settle(inspected(part, inspector))
             for one in found:
@@ -126,16 +128,21 @@ def _surveyed(io: StageIO, inspector: Inspector, verifier: Verifier, survey: Sur
     return survey.excess()
 
 
-class _Shard:
-    """One shard as it grows: the trips that pass, and every attempt made for any of them."""
+class _Checking:
+    """Checks trips with what is known of all, rejects those that do not pass, and counts."""
 
     def __init__(self, io: StageIO, excess: Excess, policies: Policies, tally: CheckTally) -> None:
         self._io, self._excess, self._policies, self._tally = io, excess, policies, tally
-        self._checked: list[pl.DataFrame] = []
-        self._responses: list[pl.DataFrame] = []
 
-    def add(self, part: pl.DataFrame, verifier: Verifier, inspector: Inspector) -> None:
-        """Check some trips; those that a finding refuses are rejected for it."""
+    def checked(
+        self, part: pl.DataFrame, verifier: Verifier, inspector: Inspector
+    ) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Check some annotated trips.
+
+        Returns:
+            Those that no finding refuses, and every attempt made for any of them, in the order
+            given.
+        """
         settled, attempts = verifier.settle(inspected(part, inspector))
         found = [self._complete(one) for one in settled]
         for one in found:
@@ -147,24 +154,15 @@ class _Shard:
             ),
             schema={name: _SCHEMA[name] for name in _MADE_HERE},
         )
-        self._checked.append(part.with_columns(made).filter(pl.Series(passed, dtype=pl.Boolean)))
-        self._responses.append(responses_frame(attempts))
         self._io.reject(_rejections(found))
+        good = part.with_columns(made).filter(pl.Series(passed, dtype=pl.Boolean))
+        return good, responses_frame(attempts)
 
     def _complete(self, found: Inspected) -> Inspected:
         if found.trip_id in self._excess.by_trip:
             added = self._excess.findings(found, self._policies)
             return found._replace(findings=in_stage_order([*found.findings, *added]))
         return found
-
-    def checked(self) -> pl.DataFrame:
-        """Return the shard's checked trips, in the order of the annotated ones."""
-        empty = pl.DataFrame(schema=_SCHEMA)
-        return pl.concat([empty, *(frame.select(_SCHEMA.names()) for frame in self._checked)])
-
-    def responses(self) -> pl.DataFrame:
-        """Return the attempts made for the shard's trips, in the same order."""
-        return pl.concat([responses_frame([]), *self._responses])
 
 
 _SCHEMA = pl.Schema(arrow_schema("checked_trip"))
