@@ -1,4 +1,4 @@
-"""Two hundred and more labelled texts on real trips: what each rule finds and misses.
+"""Three hundred and more labelled texts on real trips: what each rule finds and misses.
 
 Each line of labelled.jsonl is a text, the trip it speaks of, and the rules that a careful reader
 would name. Half of the texts are wrong in one small way. `pytest -s` prints the table.
