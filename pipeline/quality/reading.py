@@ -201,7 +201,8 @@ class Lexicon:
     def _look(self, raw: str) -> tuple[str, int, int]:
         tables = self._tables
         folded = fold(raw)
-        canonical = tables.short_form.get(folded, folded)
+        # An accent without a letter folds to nothing, which no tree of words may be asked for.
+        canonical = tables.short_form.get(folded, folded) or raw
         first = raw[0]
         flags = self._hints.get(canonical, 0) | self._hints.get(folded, 0)
         if first.isdigit():

@@ -133,7 +133,7 @@ class Terminology:
         """Return the words of the pipeline in a text, outside its names."""
         hits = []
         number = 0
-        folded = [Word(fold(word), 0, 0) for word in _raw_words(reading)]
+        folded = [Word(fold(word) or word, 0, 0) for word in _raw_words(reading)]
         while number < len(folded):
             found = self._words.after(folded, number)
             if found is None:

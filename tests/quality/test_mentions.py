@@ -77,3 +77,10 @@ def test_a_possessive_is_no_part_of_a_name():
 def test_an_empty_text_names_nothing():
     assert PORTO.inspect("").mentions == []
     assert PORTO.inspect("...").mentions == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Rua \u0301 Direita.", "\u0301", "Rua Direita \u0301 phase \u0301 one."]
+)
+def test_an_accent_without_a_letter_is_a_word_like_any_other(text):
+    assert PORTO.inspect(text).reading.text == text
