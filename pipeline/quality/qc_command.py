@@ -40,7 +40,7 @@ def check_sentence(root: Path, city: str, trip_id: str, *, field: str, text: str
 
     Raises:
         ParameterError: Unknown city, or a fault in its parameters.
-        SourceError: There is no such trip, field or table.
+        SourceError: There is no such trip, field or table, or the text is none.
     """
     if field not in FIELDS:
         raise SourceError(
@@ -48,6 +48,8 @@ def check_sentence(root: Path, city: str, trip_id: str, *, field: str, text: str
         )
     if not text.strip():
         raise SourceError("--text: expected a sentence, found none; put it in quotes")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise SourceError("--text: expected UTF-8, found bytes that are none; encode it anew")
     parameters = Parameters(root)
     parameters.city(city)
     settings: CheckSettings = parameters.section("check", CheckSettings)

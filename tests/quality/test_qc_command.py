@@ -29,6 +29,12 @@ def root(tmp_path):
         ("Take Rua do Sul to Rua Inventada.", "reject", ["off_route_name", "invented_name"]),
         ("Past a dentist to Café Central.", "reject", ["not_borne_out"]),
         ("I'm 20 minutes late.", "pass", []),  # nobody can tell, and that is said
+        ("请带我去码头", "reject", ["not_english"]),
+        ("Go. " * 3000, "reject", ["too_long"]),
+        ("Be there by 25:70.", "reject", ["impossible_time"]),
+        ("Go \u202enow\u202c.", "reject", ["invisible"]),
+        ("Go\u200b now.", "repair", []),
+        ("Take Avenida da Boavista (then Rua Direita.", "reject", ["brackets"]),
     ],
 )
 def test_a_sentence_passes_is_mended_or_refused(root, text, verdict, reasons):
@@ -84,6 +90,7 @@ def test_the_command_prints_lines_for_people(command):
         ({"trip_id": "t9"}, "trip 't9': expected a planned trip of toy, found none"),
         ({"field": "caption"}, "--field: expected one of .*, found 'caption'"),
         ({"text": " "}, "--text: expected a sentence, found none"),
+        ({"text": "caf\udce9"}, "--text: expected UTF-8, found bytes that are none"),
     ],
 )
 def test_a_wrong_argument_is_one_line(root, changes, message):
