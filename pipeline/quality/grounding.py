@@ -82,7 +82,7 @@ class Grounder:
         roles = self._roles.roles(reading, found, caption=field == "trajectory_caption")
         mentions: list[Mention] = []
         hits: list[Hit] = []
-        before: tuple[Found, Name] | None = None
+        before: tuple[Found, Name, int] | None = None
         for one, role in zip(found, roles, strict=True):
             span = _span(reading, one)
             if one.candidates:
@@ -92,13 +92,14 @@ class Grounder:
                 mentions.append(_mention(field, span, reading.text, one, verdict))
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
-                told = verdict[2] is not None and verdict[3] is None and role.role != "avoid"
-                if told and before and 0 < one.first - before[0].end <= _MOST_BETWEEN:
+                spot = verdict[2] if verdict[3] is None and role.role != "avoid" else None
+                # Names in one phase, or in this and the next, lie as any text may tell them.
+                if spot and before and not 0 <= spot[0] - before[2] <= 1:
                     denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
                     if denied:
                         mentions[-1] = replace(mentions[-1], verdict="off_route")
                         hits += denied
-                before = (one, verdict[0]) if told else None
+                before = (one, verdict[0], spot[0]) if spot else None
             else:
                 before = None
                 text = reading.text[span[0] : span[1]]
@@ -166,7 +167,7 @@ class Grounder:
 
 def _not_as_told(
     reading: Reading,
-    one: tuple[Found, Name],
+    one: tuple[Found, Name, int],
     other: tuple[Found, Name],
     evidence: Evidence,
     span: tuple[int, int],
@@ -176,24 +177,29 @@ def _not_as_told(
     "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
     """
     end, start = one[0].end, other[0].first
+    if not 0 < start - end <= _MOST_BETWEEN:
+        return []
     between = reading.words[end:start]
     in_order = bool(reading.flags & HINT_ORDER) and any(word.flags & HINT_ORDER for word in between)
-    if not in_order and (
-        between[-1].canonical not in _AT
-        or not _BESIDE.issuperset([word.canonical for word in between])
-        or any(reading.breaks(number) for number in range(end, start + 1))
-    ):
+    if not in_order and between[-1].canonical not in _AT:
         return []
     first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
     if in_order:
         wrong, how = min(first) > max(second), "after"
     else:
-        wrong, how = min(abs(p - q) for p in first for q in second) > 1, "beside"
+        apart = min(abs(p - q) for p in first for q in second)
+        wrong, how = apart > 1 and _is_beside(reading, end, start), "beside"
     if not wrong:
         return []
     found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"
     detail = f"{other[1].text}: expected {how} {one[1].text}, {found}"
     return [Hit(Rule.WRONG_PHASE, *span, detail)]
+
+
+def _is_beside(reading: Reading, end: int, start: int) -> bool:
+    """Tell whether the words from one name to the next say no more than "on" or "in"."""
+    plain = all(word.canonical in _BESIDE for word in reading.words[end:start])
+    return plain and not any(reading.breaks(number) for number in range(end, start + 1))
 
 
 _WANTED: dict[Role, str] = {
