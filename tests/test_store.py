@@ -293,6 +293,20 @@ def test_a_column_that_is_missing_is_a_fault_although_others_are_left_out(tmp_pa
         io.columns("matched", ["trip_id", "edge_ids"])
 
 
+def test_a_stage_that_refuses_every_trip_warns(tmp_path):
+    with StageIO(COMPRESS, city="toy", root=tmp_path) as io:
+        io.write_shards("phased", [frame_of("phased_trip").clear()])
+        io.reject(
+            pl.DataFrame(
+                {"item_id": ["t1"], "stage": "compress", "reason": "no_cell", "detail": ""}
+            )
+        )
+    assert io.outcome().splitlines() == [
+        "compress@toy: phased 0; rejected 1 (no_cell 1)",
+        "warning: no trip is left in phased; data/toy/rejected/compress.parquet has the reasons",
+    ]
+
+
 def test_columns_are_the_schemas_even_when_a_shard_is_empty(tmp_path):
     file = tmp_path / "empty.parquet"
     write_table(frame_of("phased_trip").clear(), file, ARTIFACTS["phased"], shown="toy")
