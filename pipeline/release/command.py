@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import SourceError
+from pipeline.metrics import read_metrics
 from pipeline.params import Parameters
 from pipeline.release.loss_table import markdown_table, plain_table
 from pipeline.schemas import check_record
@@ -27,22 +28,20 @@ def losses_of(root: Path, cities: Sequence[str]) -> list[dict[str, Any]]:
     Raises:
         ParameterError: A city is not in params.yaml.
         SourceError: A city has no account yet.
-        ContractError: Its record breaks the schema.
+        ContractError: Its file holds no JSON record, or one that breaks the schema.
     """
     parameters = Parameters(root)
     return [_record(root, city) for city in cities or parameters.cities if parameters.city(city)]
 
 
 def _record(root: Path, city: str) -> dict[str, Any]:
-    artifact = ARTIFACTS["loss_metrics"]
-    file = artifact_path(artifact, root=root, city=city)
-    if not file.exists():
+    shown = ARTIFACTS["loss_metrics"].place.format(city=city)
+    record = read_metrics(root, city, "loss_metrics")
+    if record is None:
         raise SourceError(
-            f"{file.relative_to(root)}: expected the account of {city}, found none; run"
-            f" `dvc repro account@{city}`"
+            f"{shown}: expected the account of {city}, found none; run `dvc repro account@{city}`"
         )
-    record = dict(json.loads(file.read_text("utf-8")))
-    check_record("loss_metrics", record, where=str(file.relative_to(root)))
+    check_record("loss_metrics", record, where=shown)
     return record
 
 

@@ -8,13 +8,13 @@ accuracy.json            helsinki   monaco
 which of them a change has moved.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
+from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.errors import ParameterError, SourceError
+from pipeline.metrics import read_metrics
 from pipeline.params import Parameters
 
 LONGEST_FIGURE = 40  # letters; what is longer is a sentence, such as a caveat
@@ -31,6 +31,7 @@ def figures_of(root: Path, cities: Sequence[str], *, only: Sequence[str]) -> lis
     Raises:
         ParameterError: A city is not in params.yaml, or no metrics file has such a name.
         SourceError: None of the cities has any such metrics yet.
+        ContractError: A metrics file holds no JSON record.
     """
     parameters = Parameters(root)
     names = [city for city in cities or parameters.cities if parameters.city(city)]
@@ -43,7 +44,7 @@ def figures_of(root: Path, cities: Sequence[str], *, only: Sequence[str]) -> lis
             )
     lines: list[str] = []
     for artifact in [known[name] for name in only] or list(known.values()):
-        records = [_record(artifact_path(artifact, root=root, city=city)) for city in names]
+        records = [_record(root, city, artifact.name) for city in names]
         if any(records):
             lines += _table(Path(artifact.path).name, names, records)
     if not lines:
@@ -58,8 +59,8 @@ def _is_metric(artifact: Artifact) -> bool:
     return artifact.kind == "metric" and artifact.scope == "city" and artifact.form == "json"
 
 
-def _record(file: Path) -> dict[str, str]:
-    return dict(_figures(json.loads(file.read_text("utf-8")))) if file.exists() else {}
+def _record(root: Path, city: str, name: str) -> dict[str, str]:
+    return dict(_figures(read_metrics(root, city, name) or {}))
 
 
 def _figures(record: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
