@@ -19,7 +19,7 @@ from pipeline.findings import Finding
 from pipeline.trips.cleaning.coordinate_order import Bbox, count_orders, inside, is_decidable
 from pipeline.trips.cleaning.settings import CleaningSettings
 from pipeline.trips.distance import Floats
-from pipeline.trips.readers.batch import RAW_COLUMNS
+from pipeline.trips.readers.batch import RAW_COLUMNS, check_text, data_files, fits
 from pipeline.trips.readers.formats import read_batches, reader_of
 from pipeline.trips.readers.settings import TracesSettings
 
@@ -32,6 +32,7 @@ LONGEST_INTERVAL_S = 120.0
 # The whole stage `ingest`, measured on 4.7 million points with two shared cores.
 INGEST_POINTS_PER_S = 120_000
 MOST_UNBELIEVABLE = 0.05
+_NO_TEXT = (".parquet", ".gpx")  # XML states its own encoding
 
 
 class _Sample(NamedTuple):
@@ -64,6 +65,9 @@ def diagnose_traces(
     """
     try:
         sample = _read_sample(folder, traces)
+        for path in _data_files(folder, traces):
+            if path.suffix.lower() not in _NO_TEXT:  # to the end: an ä may first come there
+                check_text(path, traces.block_bytes)
     except PipelineError as fault:
         expected = f"readable files of the format `{_format(traces)}`"
         return [Finding("error", "raw traces", expected, str(fault))]
@@ -80,6 +84,16 @@ def diagnose_traces(
             findings.append(_near_roads(lon, lat, bbox, roads))
     rank = {"error": 0, "warning": 1, "info": 2}
     return sorted(findings, key=lambda finding: rank[finding.level])
+
+
+def _data_files(folder: Path, traces: TracesSettings) -> list[Path]:
+    """Return the files of the folder that are of the city's format."""
+    patterns = reader_of(traces).files(traces)
+    return [
+        path
+        for path in data_files(folder)
+        if any(fits(path.relative_to(folder), pattern) for pattern in patterns)
+    ]
 
 
 def _format(traces: TracesSettings) -> str:

@@ -47,6 +47,18 @@ def test_files_of_another_format_are_one_error(tmp_path):
     assert "check `traces.format`" in findings[0].found
 
 
+def test_a_byte_that_is_no_utf8_far_behind_the_sample_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.trips.diagnose.SAMPLE_POINTS", 1)
+    settings = traces("porto", interval_s=15, block_bytes=64)
+    (tmp_path / "notes.txt").write_bytes(b"\xc4")  # no file of the format
+    assert "error" not in {f.level for f in check(tmp_path, ROWS, settings=settings)}
+    path = tmp_path / "train.csv"
+    path.write_bytes(path.read_bytes() + b"\xc4\n")
+    [found] = diagnose_traces(tmp_path, traces=settings, cleaning=CLEANING, bbox=BBOX, roads=None)
+    assert found.level == "error"
+    assert "train.csv: expected text in UTF-8, found the byte 0xc4 in line 22" in found.found
+
+
 def test_a_bbox_with_latitude_first_is_found(tmp_path):
     west, south, east, north = BBOX
     found = worst(check(tmp_path, ROWS, bbox=(south, west, north, east)), "coordinate order")

@@ -1,5 +1,6 @@
 """What holds for every format: which files are read, lines of any bytes, ids, bounds."""
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -101,6 +102,64 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     trips, unread, *_ = read(tmp_path, traces("cabspotting", flip_reports=0, run_gap_s=300))
     assert trips["t"].list.len().to_list() == [2]
     assert unread.is_empty()
+
+
+GPX = '<gpx><trk><trkseg><trkpt lat="60" lon="24"><time>{}</time></trkpt></trkseg></trk></gpx>'
+ROAD = 'geo_id,coordinates\n4,"[[0.0,0.0],[0.0,0.002]]"\n'
+LATIN = {
+    "t.csv": (PORTO, f"{HEADER}\n{row('Ä1')}\n{row('Ö1')}\n", 2),
+    "new_a.txt": (
+        traces("cabspotting", flip_reports=0, run_gap_s=300),
+        "37.7 -122.3 1 1213000000\n37.7 -122.4 1 12130é\n",
+        2,
+    ),
+    "1.txt": (traces("tdrive", time_zone="UTC"), "\nÄ,2008-02-02 15:36:08,116.5,39.9\n", 2),
+    "1.plt": (traces("geolife", modes=["car"], unlabelled="keep"), "Geolife trajectory Ä\n", 1),
+    "p.csv": (traces("table", **TABLE), "id,t,x,y\nÄ1,1,24,60\nÖ1,2,24,60\n", 2),
+    "traj.csv": (traces("hoser", **ROADS), "mm_id,entity_id,traj_id,rid_list,time_list\n\nÄ", 3),
+}
+
+
+@pytest.mark.parametrize("name", LATIN)
+def test_a_file_of_another_encoding_is_one_error_and_no_two_ids_become_one(tmp_path, name):
+    settings, text, line = LATIN[name]
+    put(tmp_path / "roadmap.geo", ROAD)
+    put(tmp_path / "roadmap.rel", "origin_id,destination_id\n")
+    (tmp_path / name).write_bytes(text.encode("latin1"))
+    with pytest.raises(SourceError, match=f"expected text in UTF-8.* in line {line};.*iconv"):
+        read(tmp_path, settings)
+
+
+def test_the_same_ids_in_utf8_are_two_trips(tmp_path):
+    put(tmp_path / "p.csv", "\ufeff" + LATIN["p.csv"][1])
+    trips, *_ = read(tmp_path, traces("table", **TABLE))
+    assert trips["raw_trip_id"].to_list() == ["Ä1", "Ö1"]
+
+
+def test_a_road_map_or_labels_of_another_encoding_are_one_error(tmp_path):
+    put(tmp_path / "hoser" / "roadmap.geo", "")
+    (tmp_path / "hoser" / "roadmap.geo").write_bytes(f"{ROAD}Ä,\n".encode("latin1"))
+    put(tmp_path / "hoser" / "traj.csv", "mm_id\n")
+    with pytest.raises(SourceError, match=r"roadmap\.geo: expected text in UTF-8.* 0xc4 in line 3"):
+        read(tmp_path / "hoser", traces("hoser", **ROADS))
+    point = "39.9,116.3,0,492,39744.2,2008-10-23,02:53:04"
+    put(tmp_path / "010" / "Trajectory" / "1.plt", "Geolife trajectory\n\n\n\n\n\n" + point)
+    (tmp_path / "010" / "labels.txt").write_bytes("Start\tEnd\tMode\nÄ".encode("latin1"))
+    with pytest.raises(SourceError, match=r"labels\.txt: expected text in UTF-8"):
+        read(tmp_path / "010", LATIN["1.plt"][0])
+
+
+def test_gpx_keeps_the_encoding_it_states(tmp_path):
+    text = '<?xml version="1.0" encoding="ISO-8859-1"?>' + GPX.format("2024-05-01T07:00:00Z")
+    (tmp_path / "a.gpx").write_bytes(text.replace("<trk>", "<trk><name>Ä</name>").encode("latin1"))
+    assert read(tmp_path, traces("gpx"))[0]["t"].to_list() == [[1714546800.0]]
+
+
+def test_a_file_name_that_is_no_utf8_is_one_error(tmp_path):
+    name = tmp_path / os.fsdecode(b"\xc4.gpx")
+    name.write_text(GPX.format("2024-05-01T07:00:00Z"), "utf-8")
+    with pytest.raises(SourceError, match="expected file names in UTF-8, found b'"):
+        read(tmp_path, traces("gpx"))
 
 
 def test_an_id_that_reads_as_a_made_one_is_kept_apart():

@@ -113,14 +113,6 @@ def test_a_folder_without_files_of_the_format_is_one_error(tmp_path):
         read(tmp_path / "nowhere", traces("porto", interval_s=15))
 
 
-def test_a_line_that_is_not_utf8_is_one_broken_line(tmp_path):
-    rows = [row("T1").encode(), b'"T\xff2",caf\xe9', row("T3").encode()]
-    (tmp_path / "train.csv").write_bytes(b"\n".join([HEADER.encode(), *rows]))
-    trips, unread, *_ = read(tmp_path, traces("porto", interval_s=15))
-    assert trips["raw_trip_id"].to_list() == ["T1", "T3"]
-    assert unread["reason"].to_list() == ["row_truncated"]
-
-
 def test_blank_lines_keep_their_number(tmp_path):
     (tmp_path / "x.txt").write_text("a\n\n\nb", "utf-8")
     lines = pl.concat(list(line_blocks(tmp_path / "x.txt", 2)))

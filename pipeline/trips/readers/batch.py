@@ -5,7 +5,7 @@ flag=None, t=[1372636858.0, 1372636873.0, ...], lon=[-8.618643, ...], lat=[41.14
 edge_ids=[]; a line that cannot be read -> one row of `unread` with its file, line and reason.
 """
 
-import codecs
+import os
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
@@ -107,7 +107,7 @@ def raw_files(folder: Path, pattern: str) -> list[Path]:
     """Return the data files of a folder that fit a pattern, sorted by their path within it.
 
     Raises:
-        SourceError: The folder holds no such file.
+        SourceError: The folder holds no such file, or one whose name is no UTF-8: names become ids.
         ParameterError: As `fits`.
     """
     files = [path for path in data_files(folder) if fits(path.relative_to(folder), pattern)]
@@ -116,30 +116,60 @@ def raw_files(folder: Path, pattern: str) -> list[Path]:
             f"{folder}: expected raw trace files named {pattern}, found none; put them there or"
             " change `traces.format` in the city's config, then run `python -m pipeline check`"
         )
+    for path in files:
+        name = os.fsencode(path.name)
+        if name.decode("utf-8", "replace") != path.name:
+            raise SourceError(f"{folder}: expected file names in UTF-8, found {name!r}; rename it")
     return files
 
 
 def line_blocks(path: Path, block_bytes: int) -> Iterator[pl.DataFrame]:
     """Yield a text file in frames of one or more whole lines (columns line, from 1, and text).
 
-    Blank lines are left out but keep their number. Bytes that are not UTF-8 are replaced, so that
-    one broken line stays one broken line.
+    Blank lines are left out but keep their number. A byte that is no UTF-8 stops the whole file:
+    it may be damage of one row, but as likely all names are in another encoding, and with the byte
+    dropped or replaced two ids could become one.
 
     Raises:
-        SourceError: The file is empty, blank or binary.
+        SourceError: The file is empty, blank, binary, or not UTF-8.
     """
     seen = False
-    line = 1
-    for text in _whole_lines(path, block_bytes):
-        if b"\x00" in text:
-            raise SourceError(f"{path}: expected text, found binary bytes; unpack or remove it")
-        lines = _lines(text.removeprefix(codecs.BOM_UTF8) if line == 1 else text, line)
-        line += text.count(b"\n")
+    for line, text in _texts(path, block_bytes):
+        lines = _lines(text, line)
         if lines.height:
             seen = True
             yield lines
     if not seen:
         raise SourceError(f"{path}: expected lines of text, found an empty file; replace it")
+
+
+def check_text(path: Path, block_bytes: int) -> None:
+    """Read a text file through, whatever its lines say.
+
+    Raises:
+        SourceError: The file is binary, or not UTF-8.
+    """
+    for _ in _texts(path, block_bytes):
+        pass
+
+
+def _texts(path: Path, block_bytes: int) -> Iterator[tuple[int, str]]:
+    """Yield a file's text in whole lines, each block with the number of its first line."""
+    line = 1
+    for block in _whole_lines(path, block_bytes):
+        if b"\x00" in block:
+            raise SourceError(f"{path}: expected text, found binary bytes; unpack or remove it")
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError as fault:
+            number = line + block.count(b"\n", 0, fault.start)
+            raise SourceError(
+                f"{path}: expected text in UTF-8, found the byte {block[fault.start]:#04x} in line"
+                f" {number}; convert the file, such as with `iconv -f latin1 -t utf-8`, or mend the"
+                " line"
+            ) from fault
+        yield line, text.removeprefix("\ufeff") if line == 1 else text
+        line += block.count(b"\n")
 
 
 def _whole_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
@@ -156,10 +186,9 @@ def _whole_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
         yield rest
 
 
-def _lines(text: bytes, first: int) -> pl.DataFrame:
-    block = pl.Series("text", [text.decode("utf-8", "replace")])
-    lines = block.str.split("\n").explode()
-    if b"\r" in text:
+def _lines(text: str, first: int) -> pl.DataFrame:
+    lines = pl.Series("text", [text]).str.split("\n").explode()
+    if "\r" in text:
         lines = lines.str.strip_suffix("\r")
     return lines.to_frame().with_row_index("line", offset=first).filter(pl.col("text") != "")
 

@@ -19,6 +19,7 @@ from pipeline.trips.readers.batch import (
     RAW_COLUMNS,
     Batch,
     check_header,
+    check_text,
     line_blocks,
     raw_files,
     unread_rows,
@@ -142,6 +143,7 @@ def _read_roads(path: Path) -> _Roads:
 def _columns(path: Path, names: tuple[str, ...], *, ids: tuple[str, ...]) -> pl.DataFrame:
     """Read columns of a CSV table as text, those of ids as numbers from 0 to 2^31 - 1."""
     try:
+        check_text(path, 1 << 20)
         table = pl.read_csv(path, infer_schema=False).select(names)
     except (OSError, pl.exceptions.PolarsError) as fault:
         found = " ".join(str(fault).split())[:200]
