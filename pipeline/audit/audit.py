@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from pipeline.audit.answers import Answers, holds_answers, read_answers
-from pipeline.audit.causes import Evidence, attribution, causes, stale_notes
+from pipeline.audit.causes import Evidence, attribution, causes
 from pipeline.audit.inputs import AUDITED, Input, differing_inputs
 from pipeline.audit.measures import adjusted, text_measures
 from pipeline.audit.outcomes import outcome_measures, with_outcomes, without_outcomes
@@ -33,6 +33,7 @@ from pipeline.audit.report import (
     Writer,
 )
 from pipeline.audit.rows import paired_rows, read_texts
+from pipeline.audit.stale import stale_notes
 from pipeline.audit.tally import counted_rows, writers_of
 from pipeline.audit.versions import WORKSPACE, Missing, Version, check_known, open_version
 from pipeline.audit.worse import worse_trips

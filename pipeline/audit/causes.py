@@ -8,27 +8,15 @@
 Trips and draws are causes too, but never of what paired trips show: there both are equal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from pipeline.artifacts import ARTIFACTS
-from pipeline.audit.inputs import Input, flat
-from pipeline.audit.lockfile import Locked
+from pipeline.audit.inputs import Input
 from pipeline.audit.report import Cause, Writer
-from pipeline.audit.versions import WORKSPACE, Missing, Version
-from pipeline.errors import PipelineError
-from pipeline.hashes import dvc_hash
-from pipeline.language.annotation_prompt import AnnotationPrompt
-from pipeline.params import Parameters
 
 # What can change the texts of a trip that is told with the same draws.
 OF_TEXTS = ("model", "prompt", "seeds", "vocabulary", "phrases", "params", "code")
 _STAGE = "annotate"
-# Stages behind the texts: what each reads and writes, and what an audit calls it.
-_AFTER_TEXTS = (
-    ("check", "annotated", "checked", "checks"),
-    ("judge", "checked", "judged", "scores"),
-)
 _MODEL = tuple(f"{_STAGE}.engine.{key}" for key in ("kind", "model", "revision"))
 _GRAMMAR = "template"
 # Covered by the prompt hash of the rows.
@@ -153,71 +141,3 @@ def attribution(found: Sequence[Cause]) -> str:
         f"Of what decides the texts of paired trips several things differ: {', '.join(differing)}."
         f" Their effects cannot be told apart here; change one at a time to do so.{rest}"
     )
-
-
-def stale_notes(version: Version, city: str, writers: Sequence[Writer]) -> list[str]:
-    """Return warnings that a version's results were not made with what lies beside them."""
-    lock = version.lock.get(f"{_STAGE}@{city}")
-    elsewhere = lock is not None and _differs(version, city, "annotated", lock.outs)
-    # What dvc.lock says of a run tells nothing of texts that another run made.
-    known = None if elsewhere else lock
-    behind = _behind(version, known) if known else _other_prompts(version, writers)
-    remedy = f"; run `dvc repro {_STAGE}@{city}`" if version.kind == WORKSPACE else ""
-    notes = []
-    if behind:
-        notes.append(
-            f"{version.given}: its texts were not made with the {', '.join(behind)} it holds"
-            f"{remedy}"
-        )
-    if elsewhere:
-        notes.append(
-            f"{version.given}: its texts are not those that dvc.lock records, so what it records"
-            f" of code and data may be of another run{remedy}"
-        )
-    for stage, reads, writes, results in _AFTER_TEXTS:
-        run = version.lock.get(f"{stage}@{city}")
-        # Results that dvc.lock does not record may well be of these texts.
-        recorded = run is not None and not _differs(version, city, writes, run.outs)
-        if run and recorded and _differs(version, city, reads, run.deps):
-            notes.append(
-                f"{version.given}: its {results} are of other texts; run `dvc repro {stage}@{city}`"
-            )
-    return notes
-
-
-def _behind(version: Version, lock: Locked) -> list[str]:
-    """Return the prompts and parameters that are not those dvc.lock records for the texts."""
-    if version.files is None:
-        return []
-    found = [
-        path
-        for path, recorded in lock.deps.items()
-        if path.startswith("prompts/")
-        and not ((file := version.files / path).exists() and dvc_hash(file) == recorded)
-    ]
-    parameters = Parameters(version.files)
-    for section, value in lock.params.get("params.yaml", {}).items():
-        now = parameters.section(section, Any) if section in parameters.shared_keys else None
-        found += [f"`{section}` of params.yaml"] if flat(now) != flat(value) else []
-    return found
-
-
-def _other_prompts(version: Version, writers: Sequence[Writer]) -> list[str]:
-    """Tell by the hash in the rows whether the prompt files are others; without a dvc.lock."""
-    hashes = {one.prompt_hash for one in writers}
-    if version.files is None or not (version.files / "prompts" / _STAGE).is_dir():
-        return []
-    try:
-        now = AnnotationPrompt(version.files / "prompts", shots=0).hash
-    except PipelineError:
-        return []
-    return ["prompt files"] if hashes and hashes != {now} else []
-
-
-def _differs(version: Version, city: str, name: str, recorded: Mapping[str, str]) -> bool:
-    """Tell whether an artifact of the workspace is there and is not the recorded one."""
-    wanted = recorded.get(f"data/{city}/{ARTIFACTS[name].path}")
-    if version.kind != WORKSPACE or wanted is None:
-        return False
-    found = version.artifact(city, name)
-    return not isinstance(found, Missing) and dvc_hash(found) != wanted

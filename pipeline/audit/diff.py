@@ -27,6 +27,7 @@ from pipeline.audit.diff_report import (
 from pipeline.audit.instances import TASKS, FieldChange, read_instances
 from pipeline.audit.record_causes import UNKNOWN, compared, with_cause, with_causes
 from pipeline.audit.report import Side
+from pipeline.audit.stale import stale_release
 from pipeline.audit.versions import Missing, Version, open_version
 from pipeline.errors import SourceError
 from pipeline.hashes import dvc_hash
@@ -145,7 +146,10 @@ def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.Data
         aspects=_aspects(records),
         fields=[Field(*one) for one in fields],
         files=_files(before, after, city),
-        notes=list(_notes(records, before, after, ended)),
+        notes=[
+            *(note for version in (before, after) for note in stale_release(version, city)),
+            *_notes(records, before, after, ended),
+        ],
     )
     return found, _table(records, city)
 

@@ -171,7 +171,7 @@ def test_checks_and_scores_of_other_texts_are_noted(project, tmp_path):
     assert checks == ("workspace: its checks are of other texts; run `dvc repro check@helsinki`")
     made.put("helsinki", "checked", [checked(told(one, "by hand")) for one in TRIPS[:3]])
     _, scores = audit(made.root, "v9", "workspace", options=options).cities[0].notes
-    assert scores == "workspace: its scores are of other texts; run `dvc repro judge@helsinki`"
+    assert scores == "workspace: its scores are of another check; run `dvc repro judge@helsinki`"
 
 
 # ---- prompts -----------------------------------------------------------------------------------
