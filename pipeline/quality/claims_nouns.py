@@ -10,8 +10,10 @@ Grounding".
 """
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from pipeline.errors import ParameterError
 from pipeline.language.areas import lies_in, read_area, touches
@@ -37,7 +39,7 @@ class Noun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: list[str]
     zones: list[str] = []
     facilities: list[str] = []
-    parts: list[str] = []
+    parts: list[Annotated[str, Meta(pattern=r"^\S+$")]] = []
 
 
 class NounTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,11 +156,12 @@ class NounClaims:
             told = (*area.natural, *area.commercial, *area.facilities, area.district or "")
             words = [word for part in told for word in folded_words(part)]
         found = 1 << len(self._nouns)
+        written = " ".join(words)  # no part holds a blank, so none is found across two words
         for number, noun in enumerate(self._nouns):
             if (
                 not zones.isdisjoint(noun.zones)
                 or not facilities.isdisjoint(noun.facilities)
-                or any(part in word for part in noun.parts for word in words)
+                or any(part in written for part in noun.parts)
             ):
                 found |= 1 << number
         self._shown[text] = found
