@@ -52,9 +52,22 @@ typical use:
 """
 
 # The disk is full, the quota or the largest file size reached, or the place is not ours to write.
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS}
+NO_ROOM = {
+    errno.ENOSPC: "free space",
+    errno.EDQUOT: "free space",
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EACCES: "mend permissions or name another place",
+    errno.EROFS: "name another place",
+}
 # The user named a place where no file can be; elsewhere these are our own mistakes.
-NO_PLACE = {errno.ENOENT, errno.EISDIR, errno.ENOTDIR, errno.EPERM}
+NO_PLACE = {
+    errno.ENOENT: "name a folder that exists",
+    errno.EISDIR: "name a file in it",
+    errno.ENOTDIR: "name a place in a folder",
+    errno.EEXIST: "name a place in a folder",  # a file where a folder is to be made
+    errno.EPERM: "mend permissions or name another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -67,19 +80,22 @@ def main(argv: list[str] | None = None) -> int:
     except PipelineError as fault:
         return _ended(str(fault))
     except KeyboardInterrupt:
-        return _ended("interrupted; nothing half-written is left, run it again", code=130)
+        return _ended("interrupted; no file is half-written, run it again", code=130)
     except BrokenPipeError:
         if not _reader_is_gone():
             raise
         return 141  # as a tool that the signal ends, such as `cat FILE | head`
     except OSError as fault:
         number = _number(fault)
-        if number not in NO_ROOM and not (number in NO_PLACE and _is_named(fault, arguments)):
+        remedy = NO_ROOM.get(number)
+        if remedy is None and _is_named(fault, arguments):
+            remedy = NO_PLACE.get(number)
+        if remedy is None:
             raise
         where = f"{fault.filename}: " if fault.filename else ""
         return _ended(
-            f"{where}expected to write, found '{fault.strerror or fault}'; nothing half-written is"
-            " left; free space or mend permissions and run it again"
+            f"{where}expected to write, found '{fault.strerror or fault}'; no file is half-written;"
+            f" {remedy} and run it again"
         )
     return code
 
@@ -90,10 +106,10 @@ def _ended(message: str, code: int = 1) -> int:
     return code
 
 
-def _number(fault: OSError) -> int | None:
-    """Return the system's number of a fault; Polars tells it only in words: `(os error 28)`."""
+def _number(fault: OSError) -> int:
+    """Return the system's number of a fault, or 0; Polars tells it in words: `(os error 28)`."""
     told = re.search(r"\(os error (\d+)\)", str(fault))
-    return int(told[1]) if fault.errno is None and told else fault.errno
+    return fault.errno or (int(told[1]) if told else 0)
 
 
 def _is_named(fault: OSError, arguments: argparse.Namespace) -> bool:

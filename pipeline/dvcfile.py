@@ -22,6 +22,7 @@ from typing import Any
 from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.errors import ContractError
 from pipeline.params import Parameters
+from pipeline.replacing import replace_text
 from pipeline.runner import frozen_stages
 from pipeline.schemas import SCHEMA_DIR
 from pipeline.stages import STAGES, Stage
@@ -31,7 +32,7 @@ KERNEL = frozenset(
     f"pipeline/{name}.py"
     for name in (
         "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "lock", "params",
-        "progress", "runner", "schemas", "stages", "store", "tables",
+        "progress", "replacing", "runner", "schemas", "stages", "store", "tables",
     )
 )  # fmt: skip
 HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"
@@ -53,7 +54,7 @@ def render(frozen: frozenset[str] = frozenset()) -> str:
 
 def write_dvcfile(root: Path) -> None:
     """Write dvc.yaml at the root of the project."""
-    (root / "dvc.yaml").write_text(render(frozen_stages(Parameters(root))), encoding="utf-8")
+    replace_text(root / "dvc.yaml", render(frozen_stages(Parameters(root))))
 
 
 def check_dvcfile(root: Path) -> None:

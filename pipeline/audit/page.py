@@ -23,7 +23,7 @@ from pipeline.audit.blocks import (
     Table,
     printable,
 )
-from pipeline.errors import SourceError
+from pipeline.replacing import replace_text
 
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 _SIGNS = {"+": "add", "-": "del", "@": "at"}
@@ -35,14 +35,7 @@ def write_page(title: str, blocks: Iterable[Block], path: Path) -> None:
     Raises:
         SourceError: A folder lies there, or a file where its folder should be.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page(title, blocks), encoding="utf-8")
-    except (FileExistsError, NotADirectoryError, IsADirectoryError) as fault:
-        raise SourceError(
-            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give --page"
-            " another name"
-        ) from fault
+    replace_text(path, page(title, blocks))
 
 
 def page(title: str, blocks: Iterable[Block]) -> str:

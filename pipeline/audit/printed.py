@@ -16,6 +16,7 @@ from pipeline.audit.markdown import markdown
 from pipeline.audit.page import write_page
 from pipeline.audit.report import AuditReport
 from pipeline.audit.told import audit_blocks
+from pipeline.replacing import replace_text
 
 
 def print_audit(report: AuditReport, *, page: Path | None, as_json: bool) -> None:
@@ -41,8 +42,7 @@ def print_diff(compared: Compared, *, records: Path | None, as_json: bool) -> No
         as_json: Print the record (schemas/release_diff.schema.json) instead of Markdown.
     """
     if records is not None:
-        records.parent.mkdir(parents=True, exist_ok=True)
-        compared.records.write_csv(records)
+        replace_text(records, compared.records.write_csv())
     report = compared.report
     sys.stdout.write(_json(report) if as_json else markdown(diff_blocks(report)))
 

@@ -17,6 +17,7 @@ from pipeline.errors import ContractError, ParameterError, SourceError
 from pipeline.language.ledger import Held, Ledger
 from pipeline.language.outcome import answers_of, judge_text, responses_frame
 from pipeline.language.requests import Answer
+from pipeline.replacing import replaced
 from pipeline.schemas import ROWS_PER_GROUP, arrow_schema, check_columns, check_rows
 
 _SCHEMA = "response"
@@ -94,20 +95,15 @@ def export_answers(
     if task is not None or model is not None:
         _expect_held(folder, task=task, model=model)
     count = 0
-    file.parent.mkdir(parents=True, exist_ok=True)
-    aside = file.with_name(f".{file.name}.writing")
-    try:
-        with (
-            _existing(folder) as ledger,
-            pq.ParquetWriter(aside, arrow_schema(_SCHEMA), compression="zstd") as writer,
-        ):
-            for frame in _full_groups(ledger.stored(task=task, model=model)):
-                _check(frame, where=str(file), first_row=count)
-                writer.write_table(frame.to_arrow().cast(arrow_schema(_SCHEMA)))
-                count += frame.height
-        aside.rename(file)
-    finally:
-        aside.unlink(missing_ok=True)
+    with (
+        _existing(folder) as ledger,
+        replaced(file) as aside,
+        pq.ParquetWriter(aside, arrow_schema(_SCHEMA), compression="zstd") as writer,
+    ):
+        for frame in _full_groups(ledger.stored(task=task, model=model)):
+            _check(frame, where=str(file), first_row=count)
+            writer.write_table(frame.to_arrow().cast(arrow_schema(_SCHEMA)))
+            count += frame.height
     yield f"{file}: {count:,} answers"
 
 

@@ -10,7 +10,6 @@ seeds. Answers lie in the response ledger like all others. Paper A.3.6: few-shot
 
 import heapq
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from pipeline.language.shots import Seed, Written, read_seeds
 from pipeline.language.shown import shown_trip
 from pipeline.params import Parameters
 from pipeline.records import PlannedTrip
+from pipeline.replacing import replace_text
 from pipeline.runner import ledger_folder, stage_named
 from pipeline.schemas import check_record
 from pipeline.seeds import rng_for
@@ -156,12 +156,7 @@ def _append(file: Path, seeds: Sequence[Seed]) -> None:
     before = file.read_text("utf-8")
     if before and not before.endswith("\n"):
         before += "\n"
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        aside.write_text(before + "".join(f"{json_text(seed)}\n" for seed in seeds), "utf-8")
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
+    replace_text(file, before + "".join(f"{json_text(seed)}\n" for seed in seeds))
 
 
 def print_seeding(seeding: Seeding, *, dry_run: bool) -> None:

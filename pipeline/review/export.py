@@ -16,6 +16,7 @@ from pipeline.params import Parameters
 from pipeline.quality.ratings import item_hash
 from pipeline.quality.rubric import rubric
 from pipeline.records import CheckedTrip, JudgedTrip, MatchedTrip
+from pipeline.replacing import replace_text
 from pipeline.review.assignment import (
     FILE,
     Assignment,
@@ -92,12 +93,9 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
         )
     page = wish.page or root / "out" / f"review-{city}.html"
     write_page(page, assignment, items, ground_of(tables, items), setting)
-    folder.mkdir(parents=True, exist_ok=True)
     if broken:
         yield _kept(folder / FILE)
-    aside = folder / f".{FILE}"
-    aside.write_text(assignment_text(assignment), encoding="utf-8")
-    aside.replace(folder / FILE)
+    replace_text(folder / FILE, assignment_text(assignment))
     yield from _told(assignment, page, root, gone)
 
 

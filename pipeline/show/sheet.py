@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from pipeline.errors import SourceError
+from pipeline.replacing import replace_text
 
 
 class Sheet(NamedTuple):
@@ -49,14 +49,7 @@ class Sheet(NamedTuple):
         Raises:
             SourceError: A folder lies there, or a file where its folder should be.
         """
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(self.text(), encoding="utf-8")
-        except (FileExistsError, NotADirectoryError, IsADirectoryError) as fault:
-            raise SourceError(
-                f"{path}: expected the name of a file to write, found '{fault.strerror}'; give"
-                " --page another name"
-            ) from fault
+        replace_text(path, self.text())
 
 
 def _joined(parts: Sequence[Traversable]) -> str:

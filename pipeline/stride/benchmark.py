@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pipeline.errors import SourceError
+from pipeline.replacing import replace_text
 
 Shape = Literal["released", "old"]
 
@@ -301,14 +302,12 @@ def _scene(scenario: Scenario) -> dict[str, Any]:
 def write_benchmark(benchmark: Benchmark, path: Path) -> None:
     """Write a benchmark in the released shape: JSON, or JSONL if the name ends in .jsonl."""
     document = document_of(benchmark)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix != ".jsonl":
-        text = json.dumps(document, ensure_ascii=False, indent=2)
-        path.write_text(text + "\n", encoding="utf-8")
+        replace_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
         return
     marks = {"_model": benchmark.model, "_n_scenes": len(benchmark.scenarios)}
     lines = [json.dumps({**scene, **marks}, ensure_ascii=False) for scene in document["scenes"]]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    replace_text(path, "".join(f"{line}\n" for line in lines))
 
 
 def digest_of(path: Path) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.errors import SourceError
 from pipeline.progress import progress_bar
+from pipeline.replacing import replace_text
 from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Scenario, folded, read_benchmark
 from pipeline.stride.checks import registry_of
@@ -24,7 +25,7 @@ from pipeline.stride.importers.states import (
     write_states,
 )
 from pipeline.stride.measured import measured
-from pipeline.stride.report import Scored, read_report, report_of, write_report, write_text
+from pipeline.stride.report import Scored, read_report, report_of, write_report
 from pipeline.stride.report_page import PageParts, write_page
 from pipeline.stride.scoring import score_benchmark
 from pipeline.stride.sources import Mode, Settings, check_settings, open_source, read_file
@@ -87,7 +88,7 @@ def score(arguments: argparse.Namespace) -> int:
         )
     write_report(report, arguments.out)
     if arguments.csv:
-        write_text(csv_text(check_rows(report), CHECK_COLUMNS), arguments.csv)
+        replace_text(arguments.csv, csv_text(check_rows(report), CHECK_COLUMNS))
     for line in summary_lines(report):
         print(line)
     return 0
@@ -123,7 +124,7 @@ def compare(arguments: argparse.Namespace) -> int:
     """Print reports side by side."""
     rows = comparison([read_report(path) for path in arguments.reports])
     if arguments.csv:
-        write_text(csv_text(rows, list(rows[0])), arguments.csv)
+        replace_text(arguments.csv, csv_text(rows, list(rows[0])))
     if arguments.json:
         print(json.dumps(rows, ensure_ascii=False, indent=1))
     else:

@@ -6,22 +6,26 @@
 `walkable` (row 0 at the south edge) and `metres_per_px`. The same map gives the same bytes.
 """
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
+from pipeline.replacing import replaced
 from pipeline.stride.maps import CrowdMap
 from pipeline.stride.pictures import draw_map
 
 
 def write_map(crowd_map: CrowdMap, folder: Path) -> None:
     """Write map.npz and map.png of a map."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "map.npz").open("wb") as file:
-        np.savez_compressed(
-            file,
-            obstacles=crowd_map.segments,
-            walkable=crowd_map.walkable,
-            metres_per_px=np.float64(crowd_map.grid.metres_per_px),
-        )
-    draw_map(crowd_map).save(folder / "map.png")
+    packed, picture = BytesIO(), BytesIO()
+    np.savez_compressed(
+        packed,
+        obstacles=crowd_map.segments,
+        walkable=crowd_map.walkable,
+        metres_per_px=np.float64(crowd_map.grid.metres_per_px),
+    )
+    draw_map(crowd_map).save(picture, format="png")
+    for name, content in (("map.npz", packed), ("map.png", picture)):
+        with replaced(folder / name) as aside:
+            aside.write_bytes(content.getbuffer())

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.errors import SourceError
+from pipeline.replacing import replace_text
 from pipeline.schemas import check_record
 from pipeline.stride.benchmark import Benchmark, digest_of, folded
 from pipeline.stride.checks import FACTORS, Check
@@ -232,7 +233,7 @@ def write_report(report: dict[str, Any], path: Path) -> None:
     """
     check_record(SCHEMA, report, where=str(path))
     text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
-    write_text(text + "\n", path)
+    replace_text(path, text + "\n")
 
 
 def read_report(path: Path) -> dict[str, Any]:
@@ -250,18 +251,3 @@ def read_report(path: Path) -> dict[str, Any]:
         ) from fault
     check_record(SCHEMA, report, where=str(path))
     return dict(report)
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a text; its folder is made, a file of that name is replaced.
-
-    Raises:
-        SourceError: It cannot be written there: a folder, no right, no such place.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as fault:
-        raise SourceError(
-            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give another"
-        ) from fault

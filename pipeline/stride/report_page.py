@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pipeline.replacing import replace_text
 from pipeline.stride.arrays import Floats
-from pipeline.stride.report import write_text
 from pipeline.stride.trajectories import Trajectory
 
 # Places (frames times agents) a page holds at most; of longer clips every n-th frame is drawn.
@@ -59,7 +59,7 @@ def write_page(parts: PageParts, path: Path) -> None:
         script=(package / "report_page.js").read_text("utf-8"),
         data=data.replace("<", "\\u003c"),
     )
-    write_text(text, path)
+    replace_text(path, text)
 
 
 def page_data(parts: PageParts) -> dict[str, Any]:

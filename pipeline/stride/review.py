@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from pipeline.errors import SourceError
+from pipeline.replacing import replaced
 from pipeline.stride.states import Fault
 
 VERDICTS = Path(__file__).resolve().parents[2] / "configs" / "stride" / "verdicts.csv"
@@ -81,8 +82,7 @@ def read_verdicts(path: Path = VERDICTS) -> Verdicts:
 
 def export_list(scenarios: Sequence[Reviewed], target: Path) -> None:
     """Write the list people fill in: a CSV with one row a scenario and an empty verdict."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("w", encoding="utf-8", newline="") as file:
+    with replaced(target) as aside, aside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_LISTED)
         for one in scenarios:
@@ -103,7 +103,7 @@ def import_list(source: Path, target: Path = VERDICTS) -> int:
     """
     new = _rows(source)
     merged = {(one.scene_id, one.text_sha256): one for one in [*_rows(target), *new]}
-    with target.open("w", encoding="utf-8", newline="") as file:
+    with replaced(target) as aside, aside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_KEPT)
         writer.writerows(merged[key] for key in sorted(merged))

@@ -111,7 +111,7 @@ def test_the_page_opens_from_disk_and_shows_any_text_as_it_is(chromium, written)
 
 
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path):
-    with pytest.raises(SourceError, match="give --page another name"):
+    with pytest.raises(SourceError, match="expected the name of a file to write"):
         write_page("t", [Heading(1, "x")], tmp_path)
 
 

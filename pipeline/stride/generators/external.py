@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.errors import SourceError
+from pipeline.replacing import replace_text
 from pipeline.stride.arrays import Floats
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import CrowdMap
@@ -51,7 +52,7 @@ def write_inputs(
         own = folder / scenario.scene_id
         write_map(maps[scenario.map_id], own)
         text = json.dumps(scene_record(scenario), ensure_ascii=False, indent=1)
-        (own / "scene.json").write_text(text + "\n", "utf-8")
+        replace_text(own / "scene.json", text + "\n")
         count += 1
     return count
 

@@ -10,6 +10,7 @@ Whoever is at x = y = 0 is absent. Nothing pickled is ever read. Our own files a
 import zipfile
 import zlib
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
@@ -17,6 +18,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from pipeline.errors import SourceError
+from pipeline.replacing import replaced
 from pipeline.stride.arrays import Bools, Floats, Ints
 from pipeline.stride.trajectories import Trajectory, check_dt, trajectory
 from pipeline.stride.traps import FARTHEST, Trap
@@ -271,14 +273,10 @@ def write_states(walk: Trajectory, path: Path) -> None:
         members["dt_s"] = np.float64(walk.dt_s)
     if walk.group is not None:
         members["group"] = walk.group
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez_compressed(file, **members)
-    except OSError as fault:
-        raise SourceError(
-            f"{path}: expected the name of a file to write, found '{fault.strerror}'; give another"
-        ) from fault
+    packed = BytesIO()
+    np.savez_compressed(packed, **members)
+    with replaced(path) as aside:
+        aside.write_bytes(packed.getbuffer())
 
 
 def read_obstacles(path: Path) -> Floats:
