@@ -6,7 +6,7 @@
         and every record that is not the same, as a table
 
 A version is named as for an audit; a folder may also be a published release, or the folder of one
-city in it, which says nothing of other cities.
+city, which says nothing of other cities.
 """
 
 from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ _DIFF = (
     "Compare two releases, record by record (the task instances of data/CITY/release): which are"
     " new, gone or changed, and why: trip, draws, model, prompt, parameters, check, judge,"
     " selection, schema. A version is named as for `audit`; a folder may also be a published"
-    " release, or one city's folder in it. Prints Markdown; changes nothing."
+    " release, or the folder of one city. Prints Markdown; changes nothing."
 )
 
 

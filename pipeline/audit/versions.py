@@ -30,6 +30,8 @@ _IN_GIT = ("prompts", "params.yaml", "configs", "schemas", LOCK)
 
 # What tells a folder to be a city's: its texts, its release, or, in a published one, the latter's.
 _OF_CITY = ("annotated", "release", "generation")
+# The same of a city's own folder; a folder of cities may hold `release`, the published one, too.
+_OWN = ("annotated", "release/generation")
 # A published city that stands alone says here whose it is.
 _CONTENTS = "contents.json"
 
@@ -135,10 +137,11 @@ def open_version(root: Path, given: str) -> Iterator[Version]:
     Args:
         root: Root of the project.
         given: `workspace`, a git revision, or a folder: a project, its data/, a copy of it with
-            <city>/annotated, a published release, or the folder of one city in it.
+            <city>/annotated, a published release, or the folder of one city in any of these.
 
     Raises:
-        SourceError: There is no such version, or the name means two things.
+        SourceError: There is no such version, or the name means two things, or the folder holds no
+            city.
     """
     check_known(root, given)
     commit, path = _commit(root, given), Path(given)
@@ -204,16 +207,33 @@ def _from_dvc(root: Path, commit: str) -> Fetch:
 
 
 def _folder(given: str, path: Path) -> Version:
-    """Tell a project, its data/, a folder of cities, and a published city apart."""
-    inside, project = path / "data", path.resolve().parent
+    """Tell a project, its data/, a folder of cities, and the folder of one city apart."""
+    inside = path / "data"
     if inside.is_dir():
         # A copy of data/ alone says nothing of prompts and parameters: they are not known.
         known = any((path / name).exists() for name in _IN_GIT)
         return Version(given, "folder", files=path if known else None, data=inside)
     if (path / _CONTENTS).is_file():
         return Version(given, "folder", files=None, data=path, alone=_city_in(path / _CONTENTS))
-    beside = path.resolve().name == "data" and (project / "params.yaml").is_file()
-    return Version(given, "folder", files=project if beside else None, data=path)
+    place = path.resolve()
+    if place.name == "release" and (place / "generation").is_dir():
+        place = place.parent
+    if any((place / name).is_dir() for name in _OWN):
+        files = _project_of(place.parent)
+        return Version(given, "folder", files=files, data=place, alone=place.name)
+    found = Version(given, "folder", files=_project_of(place), data=path)
+    if not found.cities:
+        raise SourceError(
+            f"{given}: expected a project, its data/, a copy of data/, a published release, or the"
+            " folder of one city in one of these, found a folder without any city; name another"
+        )
+    return found
+
+
+def _project_of(data: Path) -> Path | None:
+    """Return the project that a folder is the data/ of; None where it is no such folder."""
+    beside = data.name == "data" and (data.parent / "params.yaml").is_file()
+    return data.parent if beside else None
 
 
 def _city_in(contents: Path) -> str:

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from pipeline.audit.audit import audit
+from pipeline.audit.diff import diff
 from pipeline.audit.lockfile import read_lock
 from pipeline.audit.versions import Missing, open_version
 from pipeline.errors import SourceError
@@ -122,6 +123,40 @@ def test_a_published_city_says_whose_it_is(small, tmp_path):
         assert version.folder("oslo") == tmp_path
 
 
+@pytest.mark.parametrize("within", ["data/monaco", "data/monaco/release"])
+def test_a_citys_own_folder_and_its_release_stand_for_that_city_alone(small, within):
+    (small.root / "data/monaco/release/generation").mkdir(parents=True)
+    with open_version(small.root, str(small.root / within)) as version:
+        assert (version.alone, version.cities, version.files) == ("monaco", ["monaco"], small.root)
+        assert version.folder("monaco") == small.root / "data/monaco"
+
+
+def test_a_folder_of_cities_may_hold_the_published_release_too(small):
+    (small.root / "data/release/monaco/generation").mkdir(parents=True)
+    with open_version(small.root, str(small.root / "data")) as version:
+        assert (version.alone, version.cities) == ("", ["monaco"])
+    with open_version(small.root, str(small.root / "data/release")) as version:
+        assert (version.alone, version.cities) == ("", ["monaco"])
+
+
+def test_folders_of_two_cities_are_not_compared(small):
+    shutil.copytree(small.root / "data/monaco", small.root / "data/oslo")
+    folders = [str(small.root / "data" / city) for city in ("monaco", "oslo")]
+    with pytest.raises(SourceError, match=r"monaco: only in .*/monaco, not compared"):
+        audit(small.root, *folders, options=NONE)
+    with pytest.raises(SourceError, match=r"^monaco: expected a city that both versions have"):
+        diff(small.root, *folders, cities=[])
+
+
+def test_a_folder_without_a_city_is_refused(small, tmp_path):
+    (tmp_path / "empty").mkdir()
+    with (
+        pytest.raises(SourceError, match=r"or the folder of one city .* without any city"),
+        open_version(small.root, str(tmp_path / "empty")),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"city": 3}'])
 def test_a_published_city_without_a_name_is_refused(small, tmp_path, text):
     (tmp_path / "contents.json").write_text(text, "utf-8")
@@ -155,7 +190,7 @@ def test_a_name_that_is_nothing_is_one_line(small):
 
 def test_a_name_that_is_both_a_revision_and_a_folder_is_refused(small, monkeypatch):
     monkeypatch.chdir(small.root)
-    (small.root / "v1").mkdir()
+    (small.root / "v1/monaco/annotated").mkdir(parents=True)
     with pytest.raises(SourceError, match="write refs/tags/v1"), open_version(small.root, "v1"):
         pass
     with open_version(small.root, "refs/tags/v1") as version:
