@@ -5,7 +5,9 @@ r"""Put blocks into Markdown (GitHub's).
         | --- | ---: |
         | a\|b | 1 |
 
-What a text holds is shown, never obeyed: no mark-up, no HTML, no link.
+What a text holds is shown, never obeyed: no mark-up, no HTML, no link. Only what stands between
+single backticks in a sentence is left as code, so that a command can be copied; cells of tables,
+where texts of the data stand, have none.
 """
 
 import re
@@ -28,6 +30,8 @@ _MARKS = re.compile(
     | (?=@)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# Code in a sentence: nothing in it means anything to Markdown, or ends it.
+_CODE = re.compile(r"((?<!`)`[^`\n]+`(?!`))")
 # What would begin a list, a quotation or a heading.
 _FIRST = re.compile(r"^(?=[#+=>-])")
 _FENCE = re.compile(r"`{3,}")
@@ -43,9 +47,9 @@ def _lines(block: Block) -> Iterator[str]:
         case Heading(level, text):
             yield f"{'#' * level} {_inline(text)}"
         case Paragraph(text):
-            yield _first(text)
+            yield _sentence(text)
         case Bullets(items):
-            yield from (f"- {_first(item)}" for item in items)
+            yield from (f"- {_sentence(item)}" for item in items)
         case Table(heads, rows, right):
             yield from _table(heads, rows, right)
         case Difference(title, lines):
@@ -78,9 +82,11 @@ def _inline(text: str) -> str:
     return _MARKS.sub(r"\\\g<0>", " ".join(printable(text).split("\n")))
 
 
-def _first(text: str) -> str:
-    """Return a text that stands at the beginning of a line."""
-    return _FIRST.sub(r"\\", _inline(text))
+def _sentence(text: str) -> str:
+    """Return a text that stands at the beginning of a line; its code stays as it is."""
+    pieces = _CODE.split(" ".join(text.split("\n")))
+    shown = (printable(one) if place % 2 else _inline(one) for place, one in enumerate(pieces))
+    return _FIRST.sub(r"\\", "".join(shown))
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[str]:

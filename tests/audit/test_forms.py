@@ -40,7 +40,7 @@ def test_a_table_keeps_its_columns_whatever_a_cell_holds():
 
 
 def test_marks_tags_links_and_commands_are_shown_and_not_obeyed():
-    (line,) = markdown([Paragraph(NASTY)]).splitlines()
+    line = markdown([Table(["x"], [[NASTY]])]).splitlines()[2]
     assert "\\<script>" in line
     assert "\\|" in line
     assert "\\`left\\`" in line
@@ -49,6 +49,24 @@ def test_marks_tags_links_and_commands_are_shown_and_not_obeyed():
     assert "https:\\//" in line or "https\\://" in line
     assert "\x1b" not in line
     assert "\\x1b" in line
+
+
+@pytest.mark.parametrize("form", [Paragraph, lambda text: Bullets([text])])
+def test_a_command_in_a_sentence_can_be_copied_and_what_is_beside_it_is_not_obeyed(form):
+    command = "`dvc repro annotate@helsinki ; a_b *c* [d]`"
+    text = f"*x* <b>: run {command} or `git checkout _y_`, not *this*"
+    assert markdown([form(text)]).strip().removeprefix("- ") == (
+        f"\\*x\\* \\<b>: run {command} or `git checkout _y_`, not \\*this\\*"
+    )
+
+
+@pytest.mark.parametrize("text", ["``x``", "`x", "a ` *b*", "``x` y", "```"])
+def test_backticks_that_are_no_pair_mean_nothing(text):
+    assert markdown([Paragraph(text)]).strip() == text.replace("`", "\\`").replace("*", "\\*")
+
+
+def test_code_holds_no_commands_to_a_terminal():
+    assert markdown([Paragraph("`\x1b[31m`")]) == "`\\x1b[31m`\n"
 
 
 @pytest.mark.parametrize("text", ["# no heading", "- no item", "+1", "> no quotation", "=="])
