@@ -78,9 +78,20 @@ def test_a_reader_that_has_gone_ends_it_quietly(lines):
     assert process.returncode == 141
 
 
-@pytest.mark.parametrize("place", ["nowhere/report.parquet", "folder"])
-def test_a_named_place_where_no_file_can_be_is_one_line(tmp_path, place, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("place", "advice"),
+    [
+        ("nowhere/report.parquet", "name a folder that exists"),
+        ("folder", "name a file in it"),
+        ("file/report.parquet", "name a place in a folder"),
+        (f"{'x' * 300}.parquet", "give a shorter name"),
+    ],
+)
+def test_a_named_place_where_no_file_can_be_is_one_line(
+    tmp_path, place, advice, monkeypatch, capsys
+):
     (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("a file is no folder")
 
     def writes(arguments):
         arguments.out.open("w").close()
@@ -95,6 +106,7 @@ def test_a_named_place_where_no_file_can_be_is_one_line(tmp_path, place, monkeyp
     assert command_line.main([]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"error: {tmp_path / place}: expected to write, found '")
+    assert said.endswith(f"; no file is half-written; {advice} and run it again\n")
     assert len(said.splitlines()) == 1
 
 

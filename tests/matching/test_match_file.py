@@ -204,6 +204,9 @@ def test_missing_and_unreadable_files_are_named(files, name):
     path.unlink()
     with pytest.raises(SourceError, match=f"{name}.parquet: no such file"):
         run(files)
+    path.mkdir()
+    with pytest.raises(SourceError, match=f"{name}.parquet: a folder is no file"):
+        run(files)
 
 
 def test_compiling_is_announced_once_and_only_when_it_happens(capsys, monkeypatch):

@@ -188,7 +188,8 @@ class _named:  # noqa: N801 - reads as a statement
 
 def _readable(path: Path, what: str) -> pl.LazyFrame:
     if not path.is_file():
-        raise SourceError(f"{path}: no such file, expected the {what} as Parquet; check --{what}")
+        found = "a folder is no file" if path.is_dir() else "no such file"
+        raise SourceError(f"{path}: {found}, expected the {what} as Parquet; check --{what}")
     frame = pl.scan_parquet(path)
     try:
         frame.collect_schema()
