@@ -116,35 +116,39 @@ def _read_sample(folder: Path, traces: TracesSettings) -> _Sample:
 
 def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
     """Say how much there is, and how long reading and cleaning all of it will take."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
+    reader = reader_of(traces)
+    files = _data_files(folder, traces)
     total = sum(path.stat().st_size for path in files)
     points = int(sample.trips["t"].list.len().sum())
-    rows = _rows_in(files, total)
+    with_rows = [path for path in files if fits(path.relative_to(folder), reader.files(traces)[0])]
+    rows = _rows_in(with_rows, reader.header_lines)
     points_per_row = points / max(sample.rows, 1)
-    found = f"{len(files)} files, {total / 1e6:.1f} MB, format {_format(traces)}"
+    many = "1 file" if len(files) == 1 else f"{len(files)} files"
+    found = f"{many}, {total / 1e6:.1f} MB, format {_format(traces)}"
     if not points:
         remedy = "check the folder and `traces.format`"
         return Finding("error", "raw traces", "at least one point", found, remedy)
     if rows is not None:
         seconds = rows * points_per_row / INGEST_POINTS_PER_S
         found += (
-            f", about {rows:,} rows ({reader_of(traces).row}s) and"
+            f", about {rows:,} rows ({reader.row}s) and"
             f" {int(rows * points_per_row):,} points; `ingest` takes about {seconds / 60:.1f} min"
         )
     return Finding("info", "raw traces", "", found)
 
 
-def _rows_in(files: list[Path], total: int) -> int | None:
+def _rows_in(files: list[Path], header_lines: int) -> int | None:
     """Estimate the rows of text files from the first lines of each of a few; None for others."""
-    if any(path.suffix in {".parquet", ".gpx"} for path in files):
+    if any(path.suffix.lower() in _NO_TEXT for path in files):
         return None
     lines = taken = 0
     for path in sorted(files, key=lambda p: -p.stat().st_size)[:5]:
         with path.open("rb") as file:
             head = file.read(1 << 20)
-        lines += head.count(b"\n")
+        lines += len(head.splitlines())  # the last one need not end
         taken += len(head)
-    return round(total * lines / taken) if taken else 0
+    total = sum(path.stat().st_size for path in files)
+    return max(round(total * lines / taken) - header_lines * len(files), 0) if taken else 0
 
 
 def _unread(sample: _Sample) -> Finding:

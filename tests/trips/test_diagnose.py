@@ -25,11 +25,33 @@ def worst(findings, what):
 def test_sound_traces_give_only_good_news(tmp_path):
     findings = check(tmp_path, ROWS, roads=grid_roads())
     assert {f.level for f in findings} == {"info"}
-    assert "about 21 rows (trips)" in worst(findings, "raw traces").found
+    assert (
+        "1 file, 0.0 MB, format porto, about 20 rows (trips)" in worst(findings, "raw traces").found
+    )
     assert worst(findings, "time between points").found == "a median of 15 s"
     assert worst(findings, "time span").found == "2013-07-01 to 2013-07-01"
     assert worst(findings, "points per trip").found == "a median of 12"
     assert worst(findings, "distance to roads").found.startswith("100.0%")
+
+
+def test_lines_before_the_first_row_and_files_without_rows_are_no_rows(tmp_path):
+    lon, lat = lon_lat(0)
+    head = "Geolife trajectory\n" + "\n" * 5
+    for user in ("010", "011"):
+        folder = tmp_path / user / "Trajectory"
+        folder.mkdir(parents=True)
+        rows = [f"{lat},{lon},0,0,41455.0,2013-07-01,00:00:{i:02}" for i in range(9)]
+        (folder / "1.plt").write_text(head + "\n".join(rows), "utf-8")  # the last does not end
+    labels = "Start Time\tEnd Time\tMode\n2013/07/01 00:00:00\t2013/07/01 01:00:00\tcar\n"
+    (tmp_path / "010" / "labels.txt").write_text(labels, "utf-8")
+    findings = diagnose_traces(
+        tmp_path,
+        traces=traces("geolife", modes=["car"], unlabelled="keep"),
+        cleaning=CLEANING,
+        bbox=BBOX,
+        roads=None,
+    )
+    assert "3 files, 0.0 MB, format geolife, about 18 rows" in worst(findings, "raw traces").found
 
 
 def test_a_missing_folder_is_one_error(tmp_path):

@@ -37,14 +37,17 @@ class Reader(NamedTuple):
 
     Attributes:
         read: Yields the batches of a folder.
-        files: Patterns of the files the format consists of; others in the folder are not read.
+        files: Patterns of the files the format consists of, the first of those that hold its rows;
+            others in the folder are not read.
         row: What one row of the format is.
+        header_lines: Lines of a file before its first row.
         fragments: True where equal ids in two batches are parts of one trip, not two copies of it.
     """
 
     read: Callable[[Any, Path], Iterator[Batch]]
     files: Callable[[Any], tuple[str, ...]]
     row: Literal["trip", "point"]
+    header_lines: int
     fragments: bool
 
 
@@ -90,13 +93,23 @@ def _hoser_files(traces: HoserTraces) -> tuple[str, ...]:
 
 
 READERS: dict[type, Reader] = {
-    PortoTraces: Reader(read_porto, lambda _: (porto.PATTERN,), "trip", fragments=False),
-    CabspottingTraces: Reader(
-        read_cabspotting, lambda _: cabspotting.FILES, "point", fragments=False
+    PortoTraces: Reader(
+        read_porto, lambda _: (porto.PATTERN,), "trip", header_lines=1, fragments=False
     ),
-    TdriveTraces: Reader(read_tdrive, lambda _: (tdrive.PATTERN,), "point", fragments=True),
-    GeolifeTraces: Reader(read_geolife, lambda _: geolife.FILES, "point", fragments=False),
-    GpxTraces: Reader(read_gpx, lambda _: (gpx.PATTERN,), "point", fragments=False),
-    TableTraces: Reader(read_table, _table_files, "point", fragments=True),
-    HoserTraces: Reader(read_hoser, _hoser_files, "trip", fragments=False),
+    CabspottingTraces: Reader(
+        read_cabspotting, lambda _: cabspotting.FILES, "point", header_lines=0, fragments=False
+    ),
+    TdriveTraces: Reader(
+        read_tdrive, lambda _: (tdrive.PATTERN,), "point", header_lines=0, fragments=True
+    ),
+    GeolifeTraces: Reader(
+        read_geolife,
+        lambda _: geolife.FILES,
+        "point",
+        header_lines=geolife.HEADER_LINES,
+        fragments=False,
+    ),
+    GpxTraces: Reader(read_gpx, lambda _: (gpx.PATTERN,), "point", header_lines=0, fragments=False),
+    TableTraces: Reader(read_table, _table_files, "point", header_lines=1, fragments=True),
+    HoserTraces: Reader(read_hoser, _hoser_files, "trip", header_lines=1, fragments=False),
 }
