@@ -29,7 +29,8 @@ from pipeline.store import StageIO
 from pipeline.tables import read_table
 from pipeline.trips.diagnose import diagnose_traces
 
-GROUND = ("pull_osm", "pull_context", "roads", "cells")
+# Roads before context: a context that is missing, or to be downloaded, hides nothing of the roads.
+GROUND = ("pull_osm", "roads", "pull_context", "cells")
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -54,6 +55,8 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
     with tempfile.TemporaryDirectory(prefix="check-") as scratch:
         ground = _rehearse_ground(city, parameters, root, Path(scratch), findings)
         roads = _table(ground, city, "roads")
+        if roads is None:  # built, though the cells are not and the source is no longer at hand
+            roads = _table(root, city, "roads")
         cells = _table(ground, city, "cells")
         if roads is not None and cells is not None:
             refused = _table(ground, city, "roads_rejected")
@@ -64,6 +67,9 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
                 cells=cells,
             )
         findings += _trace_findings(city, parameters, root, roads)
+        if roads is None:
+            remedy = f"`dvc repro roads@{city}` makes them, then run this check again"
+            findings.append(Finding("info", "distance to roads", "", "no roads yet", remedy))
     return sorted(findings, key=lambda finding: _ORDER[finding.level])
 
 
@@ -74,10 +80,9 @@ def print_findings(findings: list[Finding], *, as_json: bool) -> None:
     else:
         for finding in findings:
             print(finding.line())
-    counts = [
-        f"{sum(f.level == level for f in findings)} {level}s" for level in ("error", "warning")
-    ]
-    print(", ".join(counts), file=sys.stderr)
+    counts = {level: sum(f.level == level for f in findings) for level in ("error", "warning")}
+    said = [f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts.items()]
+    print(", ".join(said), file=sys.stderr)
 
 
 def _parameter_findings(city: str, parameters: Parameters) -> list[Finding]:

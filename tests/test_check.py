@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.check import check_city
+from pipeline.check import check_city, print_findings
 from pipeline.errors import SourceError
+from pipeline.findings import Finding
+from tests.city.worlds import BBOX, STEP, at, world
 from tests.show.project import CITY, write_project
+from tests.trips.raw_folders import HEADER, row
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRACT = b"stands in for an extract: only its bytes count once the ground is built"
@@ -56,6 +59,59 @@ def test_simulated_traces_at_a_place_where_no_stage_writes_are_an_error(city):
     assert f"set `cities.{CITY}.traces: {simulated}`" in line
     change(city / "params.yaml", lambda p: p["cities"][CITY].update(traces=simulated))
     assert not [line for line in errors(city) if "simulated" in line]
+
+
+def lines_of(root):
+    return {one.what: one.line() for one in check_city(CITY, root=root)}
+
+
+def test_roads_that_are_not_there_yet_are_said_to_be_missing_for_the_traces(city):
+    (city / f"data/{CITY}/roads.parquet").rename(city / "roads.parquet")
+    (city / f"data/{CITY}/cells.parquet").unlink()
+    (city / "extract.osm.pbf").unlink()
+    line = lines_of(city)["distance to roads"]
+    assert line.startswith("info")
+    assert f"found no roads yet; `dvc repro roads@{CITY}` makes them" in line
+    (city / "roads.parquet").rename(city / f"data/{CITY}/roads.parquet")
+    assert "distance to roads" not in lines_of(city)  # no trace to compare, yet roads
+
+
+def test_a_context_to_be_downloaded_hides_nothing_of_the_roads(city):
+    for name in ("roads", "cells"):
+        (city / f"data/{CITY}/{name}.parquet").unlink()
+    square = {1: (0, 0), 2: (2, 0), 3: (2, 2), 4: (0, 2)}
+    ways = {9: ([1, 2, 3, 4, 1], {"highway": "residential"})}
+    digest = hashlib.sha256(world(city, nodes=square, ways=ways).read_bytes()).hexdigest()
+    source = {"path": "world.osm", "sha256": digest}
+    overture = {"release": "2026-10-21.0", "licence": "ODbL-1.0", "attribution": "Overture"}
+    change(
+        city / f"configs/{CITY}.yaml",
+        lambda c: (
+            c.update(bbox=list(BBOX), time_zone="Europe/Monaco"),
+            c["network"]["source"].update(source),
+            c["context"].update(source={"kind": "overture", **overture}),
+        ),
+    )
+    lon, lat = at(0, 0)
+    drive = ",".join(f"[{lon + i * STEP / 2},{lat}]" for i in range(5))
+    (city / "raw").mkdir()
+    (city / "raw/t.csv").write_text(f"{HEADER}\n{row(line=f'[{drive}]')}\n", "utf-8")
+    found = lines_of(city)
+    assert "a source that is downloaded" in found["ground"]
+    assert "found 100.0% (within 100 m: 100.0%" in found["distance to roads"]
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ([], "0 errors, 0 warnings\n"),
+        (["error", "warning"], "1 error, 1 warning\n"),
+        (["error", "error", "info"], "2 errors, 0 warnings\n"),
+    ],
+)
+def test_the_closing_line_counts_in_words(capsys, levels, said):
+    print_findings([Finding(level, "x", "", "y") for level in levels], as_json=False)
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize("length", [0, 300])
