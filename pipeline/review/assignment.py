@@ -79,7 +79,7 @@ def assign(
     Raises:
         ParameterError: A code is none, or occurs twice; the overlap is negative.
     """
-    _check_raters(raters)
+    check_raters(raters)
     if overlap is not None and overlap < 0:
         raise ParameterError(f"--overlap: expected 0 or more trips, found {overlap}")
     items = [Item(trip_id, hashes[trip_id]) for trip_id in sorted(hashes)]
@@ -91,6 +91,23 @@ def assign(
         items=items,
         raters=deal(list(hashes), raters, overlap=overlap),
     )
+
+
+def check_raters(raters: Sequence[str]) -> None:
+    """Raise ParameterError for a code that is none or occurs twice, or for no code at all."""
+    pattern = str(schema_document("rating")["properties"]["rater"]["pattern"])
+    for rater in raters:
+        if not re.fullmatch(pattern, rater):
+            raise ParameterError(
+                f"--raters: expected codes of letters, digits, _ and - such as H1,H2, found"
+                f" {rater!r}"
+            )
+    # Each has a file of that name, and some file systems do not tell h1 from H1.
+    lower = [rater.lower() for rater in raters]
+    twice = [rater for rater in raters if lower.count(rater.lower()) > 1]
+    if twice or not raters:
+        found = f"{', '.join(twice)} more than once" if twice else "none"
+        raise ParameterError(f"--raters: expected each rater once, found {found}")
 
 
 def deal(trip_ids: Sequence[str], raters: Sequence[str], *, overlap: int | None) -> list[Share]:
@@ -173,22 +190,6 @@ def withdrawn(old: Assignment, new: Assignment) -> list[str]:
         if trip_id not in changed and trip_id not in new.share(share.rater)
     ]
     return changed + pairs
-
-
-def _check_raters(raters: Sequence[str]) -> None:
-    pattern = str(schema_document("rating")["properties"]["rater"]["pattern"])
-    for rater in raters:
-        if not re.fullmatch(pattern, rater):
-            raise ParameterError(
-                f"--raters: expected codes of letters, digits, _ and - such as H1,H2, found"
-                f" {rater!r}"
-            )
-    # Each has a file of that name, and some file systems do not tell h1 from H1.
-    lower = [rater.lower() for rater in raters]
-    twice = [rater for rater in raters if lower.count(rater.lower()) > 1]
-    if twice or not raters:
-        found = f"{', '.join(twice)} more than once" if twice else "none"
-        raise ParameterError(f"--raters: expected each rater once, found {found}")
 
 
 def _shown(folder: Path) -> str:

@@ -22,6 +22,7 @@ from pipeline.review.assignment import (
     Assignment,
     assign,
     assignment_text,
+    check_raters,
     read_assignment,
     reviews_folder,
     withdrawn,
@@ -68,6 +69,7 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
     """
     parameters = Parameters(root)
     parameters.city(city)
+    check_raters(wish.raters)
     setting = Setting(
         name=parameters.config(city, "name", str),
         time_zone=parameters.config(city, "time_zone", str),

@@ -26,7 +26,8 @@ def trips_of(tables: CityTables, *, named: Path | None, drawn: int | None) -> li
         drawn: Trips to draw among all checked ones; None = not given.
 
     Raises:
-        SourceError: The trips are not there yet, an id is unknown, or there is none to rate.
+        SourceError: The trips are not there yet, an id is unknown, there is none to rate, or the
+            choice for people is older than the check.
     """
     tables.require("checked")
     if named is not None:
@@ -39,6 +40,12 @@ def trips_of(tables: CityTables, *, named: Path | None, drawn: int | None) -> li
         ids = _chosen_for_people(tables)
     found = rows_where(tables, "checked", pl.col("trip_id").is_in(ids), CheckedTrip)
     missing = sorted(set(ids) - {trip.trip_id for trip in found})
+    if missing and named is None:
+        raise SourceError(
+            f"data/{tables.city}/sampled.parquet: expected checked trips only, found {len(missing)}"
+            f" not checked, such as {missing[0]}: it is older than the check; run"
+            f" `{tables.maker_command('sampled')}`"
+        )
     if missing:
         near = close_ids(tables, missing[0], columns={"checked": "trip_id"}, limit=NEAR_IDS)
         raise SourceError(

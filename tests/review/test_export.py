@@ -137,6 +137,7 @@ def test_more_trips_and_raters_are_added_without_a_word(root):
         ({"drawn": 0}, SourceError, "-n: expected 1 or more trips"),
         ({"named": Path("nowhere.txt")}, SourceError, "one trip id a line"),
         ({"drawn": 1, "raters": ["H 1"]}, ParameterError, "--raters"),
+        ({"raters": ["H1", "h1"]}, ParameterError, "each rater once, found H1, h1 more than once"),
     ],
 )
 def test_what_cannot_be_is_one_clear_error(root, wish, error, words):
@@ -150,6 +151,17 @@ def test_an_unknown_trip_is_named_with_near_ones(root):
     (root / "ids.txt").write_text("170\n1799\n", "utf-8")
     with pytest.raises(SourceError, match=r"1799: expected .* found none \(1 such\); near ones"):
         ask(root, named=root / "ids.txt")
+
+
+def test_a_choice_for_people_older_than_the_check_says_what_to_run(root):
+    sample_people(root, IDS[:3])
+    put(root, "checked", rows(checked_trip(one) for one in IDS[2:]))
+    message = (
+        rf"^data/tiny/sampled\.parquet: .* found 2 not checked, such as {IDS[0]}: it is older than"
+        r" the check; run `dvc repro select@tiny`$"
+    )
+    with pytest.raises(SourceError, match=message):
+        ask(root)
 
 
 def test_without_trips_for_people_the_ways_to_name_some_are_told(root):
