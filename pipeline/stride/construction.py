@@ -6,6 +6,7 @@ python -m pipeline stride lint bench.json --json
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -49,9 +50,16 @@ from pipeline.stride.specs import SpecSettings, compiled
 from pipeline.stride.writers import ask_writer, writer_id
 from pipeline.tables import read_table
 
+# Whoever compiles a text outside a project uses what lies beside the program.
+_HOME = Path(__file__).resolve().parents[2]
+_MOST_PEOPLE, _MOST_SECONDS = 2000, 3600.0
+
 
 def compile_text(arguments: argparse.Namespace) -> int:
     """Compile one text into a specification, print it, and write it as a benchmark of one."""
+    _check_size(arguments.people, arguments.seconds)
+    here = Path.cwd()
+    root = here if (here / "params.yaml").is_file() else _HOME
     benchmark = compiled_text(
         SpecAsk(
             scene_id=arguments.id,
@@ -59,12 +67,12 @@ def compile_text(arguments: argparse.Namespace) -> int:
             category=arguments.category,
             n_agents=arguments.people,
             duration_s=arguments.seconds,
-            place=shown_map(_map(arguments.map).record) if arguments.map else None,
+            place=shown_map(_map(arguments.map, root).record) if arguments.map else None,
             event=None,
             pattern=arguments.pattern,
         ),
         map_id=arguments.map or "",
-        root=Path.cwd(),
+        root=root,
     )
     record = lint(benchmark)
     if arguments.out:
@@ -81,6 +89,18 @@ def compile_text(arguments: argparse.Namespace) -> int:
     return 1 if record["errors"] else 0
 
 
+def _check_size(people: int | None, seconds: float | None) -> None:
+    if people is not None and not 1 <= people <= _MOST_PEOPLE:
+        raise ParameterError(
+            f"--people: expected 1 to {_MOST_PEOPLE}, found {people}; give another number"
+        )
+    if seconds is not None and not (math.isfinite(seconds) and 0 < seconds <= _MOST_SECONDS):
+        raise ParameterError(
+            f"--seconds: expected above 0 and at most {_MOST_SECONDS:g}, found {seconds:g}; give"
+            " another number"
+        )
+
+
 def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
     """Return a benchmark of one scenario for a text; asks whom params.yaml names.
 
@@ -93,7 +113,11 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
     bank = patterns()
     if isinstance(settings.writer.engine, TemplateSettings):
         ask = msgspec.structs.replace(ask, pattern=ask.pattern or bank.pattern_of(ask.description))
-        bank.specification(str(ask.pattern))  # an unknown one is said before anything is asked
+        if ask.pattern not in bank.patterns:
+            raise ParameterError(
+                f"--pattern: expected one of {', '.join(bank.patterns)}, found {ask.pattern!r};"
+                " name one of them"
+            )
     elif ask.pattern is not None:
         raise ParameterError(
             "--pattern: expected none, as params.yaml names a model (stride_specs.writer.engine),"
@@ -181,10 +205,10 @@ def review(arguments: argparse.Namespace) -> int:
 
 def inputs(arguments: argparse.Namespace) -> int:
     """Write what a generator of somebody else may know of every released scenario."""
-    released = read_benchmark(_place("stride_benchmark"))
+    released = read_benchmark(_place("stride_benchmark", Path.cwd()))
     wanted = {scene.id for scene in released.scenarios}
     scenarios = [one for one in _scenarios() if one.scene_id in wanted]
-    count = external.write_inputs(scenarios, _maps(), arguments.folder)
+    count = external.write_inputs(scenarios, _maps(Path.cwd()), arguments.folder)
     print(f"wrote {arguments.folder}: {count} scenarios")
     return 0
 
@@ -199,30 +223,30 @@ def adopt(arguments: argparse.Namespace) -> int:
 # ---- the project's own files --------------------------------------------------------------------
 
 
-def _place(name: str) -> Path:
-    path = artifact_path(ARTIFACTS[name], root=Path.cwd(), city=None)
+def _place(name: str, root: Path) -> Path:
+    path = artifact_path(ARTIFACTS[name], root=root, city=None)
     if not path.exists():
         raise SourceError(
-            f"{path.relative_to(Path.cwd())}: expected the artifact {name!r}, found nothing; run"
+            f"{path.relative_to(root)}: expected the artifact {name!r}, found nothing; run"
             " `dvc repro stride_score`"
         )
     return path
 
 
-def _table(name: str) -> pl.DataFrame:
-    return read_table(_place(name), ARTIFACTS[name])
+def _table(name: str, root: Path) -> pl.DataFrame:
+    return read_table(_place(name, root), ARTIFACTS[name])
 
 
 def _scenarios() -> list[StrideScenario]:
-    return scenarios_of(_table("stride_scenarios"))
+    return scenarios_of(_table("stride_scenarios", Path.cwd()))
 
 
-def _maps() -> dict[str, CrowdMap]:
-    return {one.map_id: CrowdMap(one) for one in maps_of(_table("stride_maps"))}
+def _maps(root: Path) -> dict[str, CrowdMap]:
+    return {one.map_id: CrowdMap(one) for one in maps_of(_table("stride_maps", root))}
 
 
-def _map(map_id: str) -> CrowdMap:
-    maps = _maps()
+def _map(map_id: str, root: Path) -> CrowdMap:
+    maps = _maps(root)
     if map_id not in maps:
         raise ParameterError(
             f"--map: expected one of {', '.join(sorted(maps))}, found {map_id!r}; name one of them"

@@ -10,6 +10,7 @@ Ranges are hulls of TrajFacts bands, or rest on a publication or on arithmetic t
 them. The bank knows the text and the way of moving it tells. It never sees a trajectory.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -65,7 +66,7 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         id: As stories name it.
         title: In words.
-        words: Parts of a text that point to it.
+        words: Words that point to it, in any form; one cut off in -at stands for -ate, -ation.
         questions: What is asked.
     """
 
@@ -85,6 +86,10 @@ class PatternBank:
     def __init__(self, patterns: list[Pattern], facts: TrajFacts) -> None:
         self.patterns = {pattern.id: pattern for pattern in patterns}
         self.facts = facts
+        self._forms = {
+            pattern.id: [(len(word), _forms_of(word.casefold())) for word in pattern.words]
+            for pattern in patterns
+        }
         for pattern in self.patterns:
             self.specification(pattern)  # a band that is not there is found now
 
@@ -96,8 +101,8 @@ class PatternBank:
         """
         folded = text.casefold()
         found = {
-            pattern.id: sum(len(word) for word in pattern.words if word.casefold() in folded)
-            for pattern in self.patterns.values()
+            name: sum(length for length, forms in words if forms.search(folded))
+            for name, words in self._forms.items()
         }
         best = max(found, key=lambda name: found[name])
         if not found[best]:
@@ -117,8 +122,8 @@ class PatternBank:
         """
         if name not in self.patterns:
             raise ParameterError(
-                f"patterns.yaml: expected one of {', '.join(self.patterns)}, found {name!r}; mend"
-                " the story or --pattern"
+                f"pattern: expected one of {', '.join(self.patterns)}, found {name!r}; mend the"
+                " story"
             )
         pattern = self.patterns[name]
         return Specification(
@@ -144,6 +149,19 @@ class PatternBank:
             self.facts.tolerance[check.function],
             f"{check.why} ({source}{beyond})",
         )
+
+
+def _forms_of(word: str) -> re.Pattern[str]:
+    """Return what finds a word, its plural and the usual forms of a verb, as whole words."""
+    if word.endswith("at"):
+        stem, endings = word, "|e|es|ed|ing|ion|ions"
+    elif word.endswith("e"):
+        stem, endings = word[:-1], "e|es|ed|ers?|e?ings?"
+    elif word.endswith("y"):
+        stem, endings = word[:-1], "y|ys|ies|ied|yed|yings?"
+    else:
+        stem, endings = word, f"|e?s|{re.escape(word[-1])}?(?:ed|ers?|ings?)"
+    return re.compile(rf"(?<!\w){re.escape(stem)}(?:{endings})(?!\w)")
 
 
 def read_patterns(folder: Path) -> PatternBank:

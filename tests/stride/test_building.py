@@ -19,6 +19,7 @@ from pipeline.language.prompts import PROMPTS
 from pipeline.params import CityEntry, section_of
 from pipeline.runner import stage_function, stage_named
 from pipeline.store import StageIO
+from pipeline.stride import construction
 from pipeline.stride.maps import maps_frame, maps_of
 from pipeline.stride.maps_stage import MapSettings
 from pipeline.stride.patterns import FOLDER
@@ -243,7 +244,15 @@ def test_compile_prints_json_with_what_the_linter_finds(project, capsys):
     ("more", "words"),
     [
         (["--text", "It rains."], "found none of them; name the way with --pattern"),
-        (["--text", "x", "--pattern", "moonwalk"], "patterns.yaml: expected one of crossing"),
+        (["--text", "x", "--pattern", "moonwalk"], "--pattern: expected one of crossing"),
+        *(
+            (["--text", "A queue.", "--people", people], "--people: expected 1 to 2000, found ")
+            for people in ("0", "-5", "2001")
+        ),
+        *(
+            (["--text", "A queue.", "--seconds", s], "--seconds: expected above 0 and at most 3600")
+            for s in ("0", "-1", "nan", "inf", "3601")
+        ),
         (["--text", "A queue.", "--map", "nowhere"], "--map: expected one of toy_plaza"),
     ],
 )
@@ -253,6 +262,18 @@ def test_what_cannot_be_compiled_is_one_line(more, words, capsys):
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
+
+
+def test_a_text_is_compiled_outside_a_project_with_what_lies_beside_the_program(
+    project, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr(construction, "_HOME", project)
+    text = "A queue at the counter."
+    assert command_line.main(["stride", "compile", "--text", text, "--map", "toy_plaza"]) == 0
+    assert text in capsys.readouterr().out
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_inputs_for_others_cover_the_benchmark(project, capsys):

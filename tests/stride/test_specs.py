@@ -133,6 +133,41 @@ def test_the_words_of_a_text_point_to_its_pattern():
     assert bank.pattern_of("People line up at a stand and wait in line.") == "queue"
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("They are marching.", "march"),
+        ("The marchers.", "march"),
+        ("Drummers, far away.", "march"),
+        ("An evacuation.", "evacuate"),
+        ("All evacuate.", "evacuate"),
+        ("They are fleeing.", "flee"),
+        ("Couples are strolling.", "stroll"),
+        ("Everybody is queueing.", "queue"),
+        ("Quarrels.", "clash"),
+        ("Rallies.", "gather"),
+    ],
+)
+def test_a_word_is_found_in_its_forms(text, pattern):
+    assert patterns().pattern_of(text) == pattern
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The marchioness.",
+        "Les gens marchent.",
+        "Countermarch",
+        "A fairy.",
+        "Blindfold",
+        "A clubhouse",
+    ],
+)
+def test_a_part_of_another_word_points_to_nothing(text):
+    with pytest.raises(ParameterError, match="found none of them"):
+        patterns().pattern_of(text)
+
+
 def test_a_text_without_such_words_is_refused_with_what_can_be_named():
     with pytest.raises(ParameterError, match=r"found none of them; name the way with --pattern"):
         patterns().pattern_of("The weather is fine.")
