@@ -157,7 +157,7 @@ class StageIO:
 
     def rows(self, name: str) -> int:
         """Count the rows of a table by the feet of its files, without reading it."""
-        return sum(map(rows_in, self._files(name)))
+        return sum(rows_in(file, ARTIFACTS[name]) for file in self._files(name))
 
     def _files(self, name: str) -> list[Path]:
         path = self._input(name)
@@ -232,7 +232,7 @@ class StageIO:
         A second line warns where it refused every trip it was given.
         """
         made = {
-            artifact: sum(map(rows_in, _files_of(self._location(artifact))))
+            artifact: sum(rows_in(one, artifact) for one in _files_of(self._location(artifact)))
             for artifact in map(ARTIFACTS.__getitem__, self._stage.writes)
             if artifact.form in {"table", "shards"}
         }

@@ -8,6 +8,7 @@ same rows give the same bytes.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,29 +29,41 @@ from pipeline.schemas import (
     check_record,
     geo_metadata,
 )
+from pipeline.stages import STAGES
 
 # Rows read at a time where a table need not be held; more of them only wait in memory.
 _ROWS_AT_A_TIME = 1024
 
 
+def _remedy(file: Path, artifact: Artifact) -> str:
+    """Name the stage that makes a file anew, where it lies in its place in a project."""
+    place = re.escape(artifact.place).replace(re.escape("{city}"), "([^/]+)")
+    found = re.search(rf"/{place}(?:/|$)", file.absolute().as_posix())
+    for stage in STAGES:
+        if found and artifact.name in (*stage.writes, f"{stage.name}_rejected"):
+            city = f"@{found[1]}" if stage.scope == "city" else ""
+            return f"rebuild it with `dvc repro {stage.name}{city}`"
+    return "rebuild it with `dvc repro`"
+
+
 @contextmanager
-def _parquet_in(file: Path) -> Iterator[pq.ParquetFile]:
+def _parquet_in(file: Path, artifact: Artifact) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; what it cannot give is a SourceError."""
     try:
         yield pq.ParquetFile(file)
     except (pa.ArrowException, OSError) as fault:
         raise SourceError(
-            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
+            f"{file}: expected a Parquet file, found {fault}; {_remedy(file, artifact)}"
         ) from fault
 
 
-def rows_in(file: Path) -> int:
+def rows_in(file: Path, artifact: Artifact) -> int:
     """Count the rows of a Parquet file by its foot.
 
     Raises:
         SourceError: It is no readable Parquet file.
     """
-    with _parquet_in(file) as parquet:
+    with _parquet_in(file, artifact) as parquet:
         return int(parquet.metadata.num_rows)
 
 
@@ -66,7 +79,7 @@ def read_table(
         SourceError: It is no readable Parquet file.
         ContractError: Its columns are not those of the schema.
     """
-    with _parquet_in(file) as parquet:
+    with _parquet_in(file, artifact) as parquet:
         return _held(parquet.read(columns), file, artifact, columns)
 
 
@@ -75,7 +88,7 @@ def read_batches(file: Path, artifact: Artifact) -> Iterator[pl.DataFrame]:
 
     A file without rows gives one table without rows.
     """
-    with _parquet_in(file) as parquet:
+    with _parquet_in(file, artifact) as parquet:
         if not parquet.metadata.num_rows:
             yield _held(parquet.read(), file, artifact)
         for batch in parquet.iter_batches(batch_size=_ROWS_AT_A_TIME):
@@ -88,7 +101,8 @@ def _held(
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - narrows the type only
     if artifact.schema is not None:
-        check_columns(artifact.schema, frame, where=str(file), only=columns)
+        remedy = _remedy(file, artifact)
+        check_columns(artifact.schema, frame, where=str(file), remedy=remedy, only=columns)
     return frame
 
 

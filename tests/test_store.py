@@ -15,7 +15,7 @@ from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.schemas import ROWS_PER_GROUP, schema_document
 from pipeline.stages import Stage
 from pipeline.store import StageIO
-from pipeline.tables import TableWriter, read_table, write_table
+from pipeline.tables import TableWriter, read_table, rows_in, write_table
 
 COMPRESS = Stage(
     "compress", "x:y", "", reads=("matched",), writes=("phased",), rejects=True
@@ -352,3 +352,22 @@ def test_rows_of_a_broken_file_are_a_fault_that_names_it(tmp_path):
         file.write_bytes(file.read_bytes()[:100])
         with pytest.raises(SourceError, match=r"part-00000\.parquet: expected a Parquet file"):
             io.rows("matched")
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "command"),
+    [
+        ("data/toy/roads.parquet", "roads", "dvc repro roads@toy"),
+        ("data/toy/matched/part-00000.parquet", "matched", "dvc repro match@toy"),
+        ("data/toy/rejected/ingest.parquet", "ingest_rejected", "dvc repro ingest@toy"),
+        ("data/stride/maps.parquet", "stride_maps", "dvc repro stride_maps"),
+        ("elsewhere/roads.parquet", "roads", "dvc repro"),
+    ],
+)
+def test_a_truncated_table_names_the_stage_that_makes_it(tmp_path, place, name, command):
+    file = tmp_path / place
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"PAR1")
+    for read in (read_table, rows_in):
+        with pytest.raises(SourceError, match=f"rebuild it with `{command}`$"):
+            read(file, ARTIFACTS[name])

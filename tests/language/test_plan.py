@@ -14,6 +14,7 @@ from pipeline import __main__ as command_line
 from pipeline.errors import ParameterError, PromptError, SourceError
 from pipeline.language.engines.settings import VllmSettings
 from pipeline.language.ledger import Ledger, Run
+from pipeline.language.outcome import responses_frame
 from pipeline.language.plan import TaskPlan, asking_function, plan, plan_words, print_plans
 from pipeline.language.prompts import PROMPTS
 from pipeline.language.requests import ModelId
@@ -25,6 +26,7 @@ from tests.language.asked_project import ABSENT, TEMPLATE, AskedProject, good_an
 from tests.language.engines import request_about
 from tests.language.test_narrate import cell
 
+MADE_BY_RULE = "annotate toy · template: no model is asked and nothing is paid for; {}"
 IDS = ["t1", "t2", "t3", "t4"]
 OWN_PARAMS = yaml.safe_load((PROMPTS.parent / "params.yaml").read_text("utf-8"))
 # What stages are given that ask too; by default they name no model.
@@ -218,10 +220,62 @@ def test_the_template_engine_costs_nothing(project):
     project.set("annotate", engine=TEMPLATE)
     annotate = plans(project)["annotate"]
     assert (annotate.requests, annotate.new, annotate.prompt_tokens) == (4, 4, None)
-    assert list(plan_words(annotate))[:2] == [
-        "annotate toy · template: no model is asked",
-        "  4 requests: 0 reused, 4 new, 0 exhausted",
+    assert next(plan_words(annotate)) == MADE_BY_RULE.format("4 answers to make, none kept")
+
+
+def test_what_the_template_engine_has_made_is_kept(project):
+    project.set("annotate", engine=TEMPLATE)
+    requests = list(project.annotation_requests().values())
+    with Ledger(project.root / "store") as ledger:
+        ledger.record([good_answer(one, engine="template") for one in requests[:3]])
+    annotate = plans(project)["annotate"]
+    assert next(plan_words(annotate)) == MADE_BY_RULE.format("1 answers to make, 3 kept")
+
+
+# ---- answers beside the texts --------------------------------------------------------------------
+
+
+def pulled(project, *items: str, status: str = "ok") -> None:
+    """Put answers of some trips where pulled data have them."""
+    requests = project.annotation_requests()
+    reason = "" if status == "ok" else "no"
+    answers = [
+        msgspec.structs.replace(good_answer(requests[one]), status=status, reason=reason)
+        for one in items
     ]
+    project.put("responses", responses_frame(answers).to_dicts(), "part-00000.parquet")
+
+
+def test_answers_that_were_pulled_are_pointed_to(project):
+    keep(project, "t1")
+    pulled(project, "t1", "t2", "t3")
+    found = plans(project)
+    annotate = found["annotate"]
+    assert (annotate.new, annotate.importable) == (3, 2)
+    assert annotate.import_from == "data/toy/responses"
+    assert list(plan_words(annotate))[3] == (
+        "  2 of the new have an answer that was pulled; to keep it run"
+        " `python -m pipeline ledger import data/toy/responses`"
+    )
+    assert (found["narrate"].importable, found["narrate"].import_from) == (0, "")
+
+
+def test_bringing_them_in_leaves_nothing_to_point_to(project, monkeypatch):
+    pulled(project, "t1", "t2")
+    monkeypatch.chdir(project.root)
+    assert command_line.main(["ledger", "import", plans(project)["annotate"].import_from]) == 0
+    annotate = plans(project)["annotate"]
+    assert (annotate.reused, annotate.importable, annotate.import_from) == (2, 0, "")
+
+
+def test_answers_of_no_use_are_not_pointed_to(project):
+    pulled(project, "t1", status="malformed")
+    assert plans(project)["annotate"].importable == 0
+    (project.path("responses") / "part-00000.parquet").write_bytes(b"no table")
+    assert plans(project)["annotate"].importable == 0
+    pulled(project, "t1")
+    project.set("annotate", engine=TEMPLATE)
+    assert plans(project)["annotate"].importable == 0
 
 
 # ---- revisions -----------------------------------------------------------------------------------
@@ -233,8 +287,7 @@ def test_the_template_engines_prompts_are_compared_though_it_reads_none(project)
     annotate = plans(project, diffs=0)["annotate"]
     assert (annotate.change.compared, annotate.change.prompts_differ) == (4, 4)
     assert list(plan_words(annotate)) == [
-        "annotate toy · template: no model is asked",
-        "  4 requests: 0 reused, 4 new, 0 exhausted",
+        MADE_BY_RULE.format("4 answers to make, none kept"),
         "  against HEAD: 4 of 4 prompts differ, 4 requests have another key",
     ]
 
@@ -359,7 +412,7 @@ def test_a_table_of_another_form_is_told_and_the_other_stages_are_planned(projec
     pl.read_parquet(shards[0]).drop("places").write_parquet(shards[0])
     found = plans(project)
     assert "expected the columns" in found["annotate"].missing
-    assert found["annotate"].missing.endswith("rebuild it with `dvc repro`")
+    assert found["annotate"].missing.endswith("rebuild it with `dvc repro plan_intents@toy`")
     assert found["narrate"].requests == 2
 
 
