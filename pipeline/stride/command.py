@@ -91,6 +91,12 @@ def score(arguments: argparse.Namespace) -> int:
         replace_text(arguments.csv, csv_text(check_rows(report), CHECK_COLUMNS))
     for line in summary_lines(report):
         print(line)
+    faults = [one["fault"] for one in report["scenarios"] if one["state"] == "unreadable"]
+    if faults:
+        print(
+            f"note: states of {len(faults)} of {total} scenarios cannot be read, the first:"
+            f" {faults[0]}; see {arguments.out}"
+        )
     return 0
 
 

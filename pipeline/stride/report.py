@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.errors import SourceError
+from pipeline.errors import ContractError, SourceError
 from pipeline.replacing import replace_text
-from pipeline.schemas import check_record
+from pipeline.schemas import check_record, describe_fault, fast_validator
 from pipeline.stride.benchmark import Benchmark, digest_of, folded
 from pipeline.stride.checks import FACTORS, Check
 from pipeline.stride.plausible import FIGURES, plausibility
@@ -249,5 +249,9 @@ def read_report(path: Path) -> dict[str, Any]:
         raise SourceError(
             f"{path}: expected a report of `stride score`, found {fault}; make it anew"
         ) from fault
-    check_record(SCHEMA, report, where=str(path))
+    if not fast_validator(SCHEMA).is_valid(report):
+        raise ContractError(
+            f"{path}: not a report of `stride score` ({describe_fault(SCHEMA, report)}); name what"
+            " it wrote with --out, or score anew"
+        )
     return dict(report)

@@ -151,11 +151,16 @@ def test_score_takes_ids_that_are_not_ascii(tmp_path):
     assert report["mean_scene_score"] == 1.0
 
 
-def test_score_fails_pickled_states_without_reading_them(tmp_path, bench):
+def test_score_fails_pickled_states_without_reading_them(tmp_path, bench, capsys):
     np.savez(tmp_path / "p.npz", **{"0001": np.array([{"a": 1}], dtype=object)})
     report = scored(bench, tmp_path / "p.npz", tmp_path / "r.json")
     assert report["coverage"]["unreadable"] == ["0001"]
-    assert "pickled" in report["scenarios"][0]["fault"]
+    fault = report["scenarios"][0]["fault"]
+    assert "pickled" in fault
+    assert report["mean_scene_score"] == 0.0
+    last = capsys.readouterr().out.splitlines()[-1]
+    words = "states of 1 of 1 scenarios cannot be read, the first"
+    assert last == f"note: {words}: {fault}; see {tmp_path / 'r.json'}"
 
 
 def test_score_takes_walls_of_each_scenarios_map(tmp_path):
@@ -214,6 +219,14 @@ def test_compare_puts_generators_side_by_side(tmp_path, bench, npz, capsys):
     assert (tmp_path / "c.csv").read_text().splitlines()[1].startswith("ours,strict,1,1,1.0")
     assert run("compare", tmp_path / "a.json", "--json") == 0
     assert json.loads(capsys.readouterr().out)[0]["mean"] == 1.0
+
+
+@pytest.mark.parametrize("document", [DOCUMENT, [], None])
+def test_what_is_no_report_is_said_to_be_none(tmp_path, document, capsys):
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert run("compare", file) == 1
+    assert told(capsys).startswith(f"error: {file}: not a report of `stride score` (")
 
 
 def test_page_is_written_for_a_scenario_of_the_report(tmp_path, bench, npz, capsys):
