@@ -25,6 +25,7 @@ import msgspec
 
 from pipeline.errors import ContractError, PipelineError, SourceError
 from pipeline.language.asked import Asking, sorted_out, standing
+from pipeline.language.beside import Beside
 from pipeline.language.ledger import Ledger
 from pipeline.language.prompt_change import Change, change_words, compared
 from pipeline.language.requests import NO_MODEL, ModelId
@@ -54,6 +55,8 @@ class TaskPlan(msgspec.Struct, frozen=True):
         reused: Have an answer in the ledger.
         new: Would be sent, for the first time or again.
         exhausted: Have no answer and are not asked again: no attempt is left, or it is no use.
+        importable: Of the new ones, those with an answer beside the texts, which the ledger lacks.
+        import_from: Where these answers lie, for `ledger import`; "" where there are none.
         prompt_tokens: Tokens the new ones would read, once each.
         prompt_tokens_from: How they were counted.
         output_tokens: Tokens they would write, at the mean of this model's answers so far; null
@@ -71,6 +74,8 @@ class TaskPlan(msgspec.Struct, frozen=True):
     reused: int | None = None
     new: int | None = None
     exhausted: int | None = None
+    importable: int | None = None
+    import_from: str = ""
     prompt_tokens: int | None = None
     prompt_tokens_from: str | None = None
     output_tokens: int | None = None
@@ -160,7 +165,7 @@ def plan(
             if not askings:
                 yield TaskPlan(run.stage.name, run.city)
             for asking in askings:
-                planned = _planned(run, asking, ledger)
+                planned = _planned(root, run, asking, ledger)
                 if before is not None and planned.requests is not None:
                     change = _change(run, asking, before, most=diffs)
                     change = msgspec.structs.replace(change, revision=against or HEAD)
@@ -198,7 +203,7 @@ def _folder(root: Path, parameters: Parameters, stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-")))
 
 
-def _planned(run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
+def _planned(root: Path, run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
     """Return where the requests to one model stand; the rules have none."""
     task, model, settings = asking.task, asking.model, asking.settings
     bare = TaskPlan(run.stage.name, run.city, task, model)
@@ -207,10 +212,13 @@ def _planned(run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
     missing = run.missing()
     if missing:
         return msgspec.structs.replace(bare, missing=missing)
-    tokens = TokenCount(settings.engine)
+    tokens, beside = TokenCount(settings.engine), Beside(root, run.stage, run.city)
     try:
         shown = progress_bar(asking.requests(), total=None, unit="request", desc=f"plan {run.name}")
-        stands = standing(tokens.counting(sorted_out(shown, ledger, attempts=settings.attempts)))
+        stream = sorted_out(shown, ledger, attempts=settings.attempts)
+        # What makes answers by rule has no use for old ones.
+        stream = stream if model.engine in NO_MODEL else beside.counting(stream)
+        stands = standing(tokens.counting(stream))
     except ContractError as fault:  # tables of an earlier version of the code
         return msgspec.structs.replace(bare, missing=str(fault))
     mean, speed = ledger.mean_output_tokens(task, model), ledger.throughput(task, model)
@@ -221,6 +229,8 @@ def _planned(run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:
         reused=stands.reused,
         new=stands.due,
         exhausted=stands.exhausted,
+        importable=beside.found,
+        import_from=beside.shown if beside.found else "",
         prompt_tokens=tokens.total,
         prompt_tokens_from=tokens.how,
         output_tokens=output,
@@ -260,18 +270,29 @@ def plan_words(planned: TaskPlan) -> Iterator[str]:
     if model is None:
         yield f"{name} · nobody is named: no model is asked"
         return
-    asked = f"{model.engine} {model.model} {model.revision}"
-    yield f"{name} · {f'{model.engine}: no model is asked' if model.engine in NO_MODEL else asked}"
-    if planned.missing or planned.requests is not None:
+    if model.engine in NO_MODEL:
+        made = (
+            f" and nothing is paid for; {_made_words(planned)}" if planned.new is not None else ""
+        )
+        yield f"{name} · {model.engine}: no model is asked{made}"
+    else:
+        yield f"{name} · {model.engine} {model.model} {model.revision}"
+    if planned.missing:
+        yield f"  {planned.missing}"
+    elif planned.requests is not None and model.engine not in NO_MODEL:
         yield from (f"  {line}" for line in _cost_words(planned))
     if planned.change is not None:
         yield from (f"  {line}" for line in change_words(planned.change))
 
 
+def _made_words(planned: TaskPlan) -> str:
+    """Say what is made by rule; a reader must not take it for requests that cost something."""
+    kept = f"{planned.reused:,}" if planned.reused else "none"
+    words = f"{planned.new:,} answers to make, {kept} kept"
+    return f"{words}, {planned.exhausted:,} given up" if planned.exhausted else words
+
+
 def _cost_words(planned: TaskPlan) -> Iterator[str]:
-    if planned.missing:
-        yield planned.missing
-        return
     yield (
         f"{planned.requests:,} requests: {planned.reused:,} reused, {planned.new:,} new,"
         f" {planned.exhausted:,} exhausted"
@@ -282,6 +303,11 @@ def _cost_words(planned: TaskPlan) -> Iterator[str]:
         took = "an unknown time" if seconds is None else f"about {seconds:,.0f} s"
         read = f"{planned.prompt_tokens:,} tokens ({planned.prompt_tokens_from})"
         yield f"to read {read}, to write {written}, in {took}"
+    if planned.importable:
+        yield (
+            f"{planned.importable:,} of the new have an answer that was pulled; to keep it run"
+            f" `python -m pipeline ledger import {planned.import_from}`"
+        )
 
 
 def print_plans(plans: Iterable[TaskPlan], *, as_json: bool) -> None:
