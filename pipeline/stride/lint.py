@@ -138,9 +138,12 @@ def figures_of(record: dict[str, Any], *, released: int) -> dict[str, Any]:
 def lint_lines(record: dict[str, Any]) -> list[str]:
     """Return the record in words for a screen: counts by rule, then the first findings."""
     means = record["walker_means"]
-    sizes = ", ".join(f"{record[key]} {key}" for key in ("scenarios", "questions", "checks"))
+    said = {
+        key: f"{record[key]} {key.removesuffix('s') if record[key] == 1 else key}"
+        for key in ("scenarios", "questions", "checks", "errors", "warnings")
+    }
     lines = [
-        f"{sizes}: {record['errors']} errors, {record['warnings']} warnings",
+        "{scenarios}, {questions}, {checks}: {errors}, {warnings}".format_map(said),
         "walkers that read nothing score "
         + ", ".join(f"{name} {0.0 if means[name] is None else means[name]:.3f}" for name in WALKERS)
         + f"; {record['passed_by_none']} questions no walker passes any of",

@@ -256,7 +256,7 @@ def test_the_command_tells_counts_and_the_first_findings(tmp_path, capsys):
     good = written(tmp_path, question(SPEED, text="D: Do they?"))
     assert command_line.main(["stride", "lint", good]) == 0
     told = capsys.readouterr().out
-    assert "1 scenarios, 1 questions, 1 checks: 0 errors, 1 warnings" in told
+    assert "1 scenario, 1 question, 1 check: 0 errors, 1 warning" in told
     assert "warn: 0000 Q1: tagged D, measures V (tag_against_axis)" in told
 
 
