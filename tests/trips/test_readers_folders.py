@@ -130,6 +130,13 @@ def test_a_file_of_another_encoding_is_one_error_and_no_two_ids_become_one(tmp_p
         read(tmp_path, settings)
 
 
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf16_is_told_from_a_binary_one(tmp_path, order):
+    (tmp_path / "p.csv").write_bytes(("\ufeff" + LATIN["p.csv"][1]).encode(order))
+    with pytest.raises(SourceError, match="expected text in UTF-8, found UTF-16"):
+        read(tmp_path, traces("table", **TABLE))
+
+
 def test_the_same_ids_in_utf8_are_two_trips(tmp_path):
     put(tmp_path / "p.csv", "\ufeff" + LATIN["p.csv"][1])
     trips, *_ = read(tmp_path, traces("table", **TABLE))

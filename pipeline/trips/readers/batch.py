@@ -5,6 +5,7 @@ flag=None, t=[1372636858.0, 1372636873.0, ...], lon=[-8.618643, ...], lat=[41.14
 edge_ids=[]; a line that cannot be read -> one row of `unread` with its file, line and reason.
 """
 
+import codecs
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath
@@ -157,6 +158,11 @@ def _texts(path: Path, block_bytes: int) -> Iterator[tuple[int, str]]:
     """Yield a file's text in whole lines, each block with the number of its first line."""
     line = 1
     for block in _whole_lines(path, block_bytes):
+        if line == 1 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise SourceError(
+                f"{path}: expected text in UTF-8, found UTF-16; convert the file with"
+                " `iconv -f utf-16 -t utf-8`"
+            )
         if b"\x00" in block:
             raise SourceError(f"{path}: expected text, found binary bytes; unpack or remove it")
         try:
