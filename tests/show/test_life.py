@@ -1,5 +1,6 @@
 """A trip is found by any of its ids, and ends in exactly one state."""
 
+import shlex
 import shutil
 
 import msgspec
@@ -136,6 +137,17 @@ def test_an_unknown_id_names_the_nearest_and_the_next_command(tiny):
         life_of(tiny, CITY, "172")
     assert "nearest: 17, 17_p2, 171" in str(fault.value)
     assert f"`python -m pipeline show {CITY} 17`" in str(fault.value)
+
+
+@pytest.mark.parametrize("trip_id", ["trip 0 ä/0", "it's", "17"])
+def test_the_next_command_can_be_copied_whatever_an_id_holds(own_project, trip_id):
+    for name in ("cleaned", "matched"):
+        put(own_project, name, [])
+    put(own_project, "raw_trips", [raw_trip() | {"raw_trip_id": trip_id}])
+    with pytest.raises(SourceError) as fault:
+        life_of(own_project, CITY, "nope")
+    command = str(fault.value).split("`")[1]
+    assert shlex.split(command) == ["python", "-m", "pipeline", "show", CITY, trip_id]
 
 
 def test_an_id_like_no_other_still_names_some_that_exist(tiny):
