@@ -26,9 +26,10 @@ DOORS = {
     "vllm": {"pipeline/language/engines/vllm.py"},
     "openai": {"pipeline/language/engines/openai.py"},
     "ray": {"pipeline/language/engines/ray.py"},
+    "jupedsim": {"pipeline/stride/generators/jupedsim.py"},
 }
 SLOW = {"osmnx", "geopandas", "sklearn", "overturemaps", "matplotlib", "networkx"} | {
-    "vllm", "openai", "ray", "torch", "transformers"
+    "vllm", "openai", "ray", "torch", "transformers", "jupedsim"
 }  # fmt: skip
 FILE_LINES = 450
 

@@ -1,4 +1,4 @@
-"""What the actions `compile`, `lint`, `review`, `inputs` and `adopt` of `stride` do.
+"""What the actions `compile`, `lint`, `review`, `walk`, `inputs` and `adopt` of `stride` do.
 
 python -m pipeline stride compile --text "A school class follows its teacher across the square."
 python -m pipeline stride lint bench.json --json
@@ -17,6 +17,7 @@ import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ModelError, ParameterError, SourceError
+from pipeline.keys import Seed
 from pipeline.language.asked import provenance_of
 from pipeline.language.engines.settings import TemplateSettings
 from pipeline.language.ledger import Ledger
@@ -37,6 +38,7 @@ from pipeline.stride.lint_states import crowd_findings
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
+from pipeline.stride.simulate import SimulateSettings
 from pipeline.stride.sources import Settings, open_source
 from pipeline.stride.spec_prompt import (
     SpecAsk,
@@ -47,6 +49,7 @@ from pipeline.stride.spec_prompt import (
 )
 from pipeline.stride.spec_records import scene_of, spec_of
 from pipeline.stride.specs import SpecSettings, compiled
+from pipeline.stride.walking import walk_scenarios
 from pipeline.stride.writers import ask_writer, writer_id
 from pipeline.tables import read_table
 
@@ -203,11 +206,33 @@ def review(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def walk(arguments: argparse.Namespace) -> int:
+    """Let a reference generator walk released scenarios; what it writes is ready for scoring."""
+    parameters = Parameters(Path.cwd())
+    scenarios = _released()
+    known = [one.scene_id for one in scenarios]
+    unknown = sorted(set(arguments.scenario) - set(known))
+    if unknown:
+        raise ParameterError(
+            f"--scenario: expected ids of data/stride/benchmark.json, found {', '.join(unknown)};"
+            " leave it out to walk them all"
+        )
+    wanted = arguments.scenario or known
+    walk_scenarios(
+        [one for one in scenarios if one.scene_id in wanted],
+        _maps(Path.cwd()),
+        arguments.generator,
+        settings=parameters.section("stride_simulate", SimulateSettings),
+        seed=parameters.section("seed", Seed),
+        folder=arguments.out,
+    )
+    print(f"wrote {arguments.out}: {len(wanted)} walks; score them with `stride score --states`")
+    return 0
+
+
 def inputs(arguments: argparse.Namespace) -> int:
     """Write what a generator of somebody else may know of every released scenario."""
-    released = read_benchmark(_place("stride_benchmark", Path.cwd()))
-    wanted = {scene.id for scene in released.scenarios}
-    scenarios = [one for one in _scenarios() if one.scene_id in wanted]
+    scenarios = _released()
     count = external.write_inputs(scenarios, _maps(Path.cwd()), arguments.folder)
     print(f"wrote {arguments.folder}: {count} scenarios")
     return 0
@@ -241,6 +266,12 @@ def _scenarios() -> list[StrideScenario]:
     return scenarios_of(_table("stride_scenarios", Path.cwd()))
 
 
+def _released() -> list[StrideScenario]:
+    benchmark = read_benchmark(_place("stride_benchmark", Path.cwd()))
+    wanted = {scene.id for scene in benchmark.scenarios}
+    return [one for one in _scenarios() if one.scene_id in wanted]
+
+
 def _maps(root: Path) -> dict[str, CrowdMap]:
     return {one.map_id: CrowdMap(one) for one in maps_of(_table("stride_maps", root))}
 
@@ -258,6 +289,7 @@ ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compile": compile_text,
     "lint": lint_file,
     "review": review,
+    "walk": walk,
     "inputs": inputs,
     "adopt": adopt,
 }

@@ -21,6 +21,11 @@ _REVIEW = (
     "Have people read the texts. `export` writes a CSV with an empty column `verdict` (keep or"
     " drop); `import` takes it into configs/stride/verdicts.csv, which belongs in git."
 )
+_WALK = (
+    "Let a reference generator walk the released scenarios and write ID/sim.npz, which `stride"
+    " score` reads: social_force plays the roles behind the texts, goal_walkers and jupedsim know"
+    " first goals only. jupedsim wants its package (`make models`)."
+)
 _INPUTS = (
     "Write, for each released scenario, what a generator may know: text, people, goals, groups,"
     " event, walls and walkable ground. Questions are not in it."
@@ -34,7 +39,7 @@ Actions = argparse._SubParsersAction
 
 
 def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
-    """Add compile, lint, review, inputs and adopt to the actions of `stride`."""
+    """Add compile, lint, review, walk, inputs and adopt to the actions of `stride`."""
     compile_ = actions.add_parser("compile", help="a text as questions", description=_COMPILE)
     compile_.add_argument("--text", metavar="T", required=True, help="what a crowd does, in words")
     compile_.add_argument("--category", metavar="C", help="kind of crowd, such as Violent")
@@ -59,6 +64,18 @@ def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
     review.add_argument("what", choices=("export", "import"))
     review.add_argument("file", metavar="LIST.csv", type=Path)
     review.set_defaults(command=_starter("review"))
+
+    walk = actions.add_parser("walk", help="by a reference generator", description=_WALK)
+    walk.add_argument("generator", choices=("social_force", "goal_walkers", "jupedsim"))
+    walk.add_argument("--out", metavar="DIR", type=Path, required=True)
+    walk.add_argument(
+        "--scenario",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="only this one; may be repeated",
+    )
+    walk.set_defaults(command=_starter("walk"))
 
     inputs = actions.add_parser("inputs", help="for other generators", description=_INPUTS)
     inputs.add_argument("folder", metavar="DIR", type=Path)

@@ -288,6 +288,19 @@ def test_the_review_list_has_every_text(project, capsys):
     assert len((project / "list.csv").read_text("utf-8").splitlines()) == TOTAL + 1
 
 
+def test_walks_by_command_are_those_of_the_stage(project, capsys):
+    walks = project / "data/stride/trajectories/goal_walkers"
+    one, other = sorted(folder.name for folder in walks.iterdir())[:2]
+    command = ["stride", "walk", "goal_walkers", "--out", "walks"]
+    assert command_line.main([*command, "--scenario", one, "--scenario", other]) == 0
+    assert "wrote walks: 2 walks" in capsys.readouterr().out
+    for scene in (one, other):
+        made = (project / "walks" / scene / "sim.npz").read_bytes()
+        assert made == (walks / scene / "sim.npz").read_bytes()
+    assert command_line.main([*command, "--scenario", "none"]) == 1
+    assert "--scenario: expected ids of" in capsys.readouterr().err
+
+
 def test_our_own_walks_are_scored_by_the_ordinary_command(project, capsys):
     assert command_line.main([
         "stride", "score", "--benchmark", "data/stride/benchmark.json",

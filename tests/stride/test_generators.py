@@ -1,6 +1,7 @@
 """Reference generators: walkers that read nothing, goal walkers, and the door for others."""
 
 import json
+import sys
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ from pipeline.errors import SourceError
 from pipeline.seeds import rng_for
 from pipeline.stride.generators.crowds import Pace, goal_walkers
 from pipeline.stride.generators.external import adopt, read_table_walk, scene_record, write_inputs
+from pipeline.stride.generators.jupedsim import jupedsim_walkers
 from pipeline.stride.generators.trivial import (
     CANVAS_M,
     Start,
@@ -101,6 +103,44 @@ def test_goal_walkers_forget_their_roles():
     moved = np.hypot(*(walk.positions[-1] - walk.positions[0]).T)
     assert moved[0] > 10
     assert moved[1] < 1
+
+
+# ---- JuPedSim
+
+
+def by_jupedsim(people, least_present=0.0):
+    return jupedsim_walkers(
+        people, square_ways(), pace=Pace(20.0, 0.4, least_present), speed_mps=(1.3, 0.0),
+        rng=rng("jupedsim"),
+    )  # fmt: skip
+
+
+def test_jupedsim_walks_people_to_their_goals_and_leaves_the_others_where_they_are():
+    leaving = person(60.0, 80.0, goal="exit_1", goal_x_m=60.0, goal_y_m=98.0, begin_s=30.0)
+    walk = by_jupedsim([leaving, person(47.0, 30.0)])
+    assert walk.positions[0].tolist() == [[60.0, 80.0], [47.0, 30.0]]
+    assert walk.positions[10, 0, 1] == pytest.approx(80.0 + 4.0 * 1.3, abs=0.7)
+    assert not walk.present[-1, 0]  # 18 m at 1.3 m/s take 14 s
+    assert walk.present[:, 1].all()
+    assert np.hypot(*(walk.positions[-1, 1] - walk.positions[0, 1])) < 0.5
+    assert not [trap for trap in traps_of(walk) if trap.spoils]
+
+
+def test_jupedsim_gives_the_same_bytes_again():
+    people = [person(40.0 + n, 30.0, goal="exit_1", goal_x_m=60.0, goal_y_m=98.0) for n in range(9)]
+    assert by_jupedsim(people).positions.tobytes() == by_jupedsim(people).positions.tobytes()
+
+
+def test_who_starts_at_a_wall_is_slim_enough_for_jupedsim():
+    walk = by_jupedsim([person(0.0, 30.0, goal="exit_1", goal_x_m=60.0, goal_y_m=98.0)])
+    assert walk.positions[0, 0] == pytest.approx([0.1, 30.0])
+    assert walk.present[0, 0]
+
+
+def test_jupedsim_that_is_not_installed_is_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jupedsim", None)
+    with pytest.raises(SourceError, match=r"^jupedsim: expected the package, found none"):
+        by_jupedsim([person(47.0, 30.0)])
 
 
 # ---- the door for others

@@ -103,6 +103,18 @@ def goal_walkers(
         speed_mps: Mean and standard deviation of the speed they want.
         rng: Draws speeds and random pushes.
     """
+    plain, plans = to_first_goals(people, ways, speed_mps=speed_mps, rng=rng)
+    return _walked(plain, plans, ways, force, pace, rng)
+
+
+def to_first_goals(
+    people: Sequence[Person],
+    ways: Ways,
+    *,
+    speed_mps: tuple[float, float],
+    rng: np.random.Generator,
+) -> tuple[list[Person], list[list[Leg]]]:
+    """Return people without roles, and each one's way to the first goal; none for who has none."""
     planner = _Planner(ways, rng)
     mean, spread = speed_mps
     speeds = np.maximum(rng.normal(mean, spread, size=len(people)), _SLOWEST * mean)
@@ -110,7 +122,7 @@ def goal_walkers(
         person._replace(speed_mps=float(speed), begin_s=0.0, group=-1)
         for person, speed in zip(people, speeds, strict=True)
     ]
-    return _walked(plain, [planner.to_goal(person) for person in plain], ways, force, pace, rng)
+    return plain, [planner.to_goal(person) for person in plain]
 
 
 def _walked(
@@ -127,10 +139,10 @@ def _walked(
     walk = simulate(
         crowd, ground, force, rng=rng, duration_s=pace.duration_s, record_s=pace.record_s
     )
-    return _until_left(walk, pace.least_present)
+    return until_left(walk, pace.least_present)
 
 
-def _until_left(walk: Trajectory, least_present: float) -> Trajectory:
+def until_left(walk: Trajectory, least_present: float) -> Trajectory:
     """End a clip when its story is over: hardly anybody is left."""
     shares = walk.present.mean(axis=1)
     enough = int((shares >= least_present).sum())  # nobody comes back, so these come first
