@@ -225,6 +225,10 @@ class _StrictLoader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from fault
 
 
+# A table of its own: lm-format-enforcer, which vLLM brings, makes text of dates in everybody's.
+_StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", _StrictLoader.construct_yaml_timestamp)
+
+
 def _read_yaml(root: Path, name: str) -> dict[str, Any]:
     path = root / name
     try:

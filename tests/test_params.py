@@ -103,6 +103,16 @@ def test_a_fault_names_file_and_dotted_path(tmp_path, text, message):
     assert message in fault_of(lambda: asked.section("match", Radius))
 
 
+def test_a_library_that_changes_yaml_for_all_changes_nothing_here(tmp_path, monkeypatch):
+    table = yaml.SafeLoader.yaml_constructors
+    text = table["tag:yaml.org,2002:str"]
+    monkeypatch.setitem(table, "tag:yaml.org,2002:timestamp", text)
+    asked = parameters(tmp_path, "match: 2024-02-30\n")
+    assert "found `2024-02-30` (day is out of range" in fault_of(
+        lambda: asked.section("match", Radius)
+    )
+
+
 def test_merged_keys_may_be_given_anew(tmp_path):
     text = "base: &b {radius_m: 1}\nmatch: {<<: *b, radius_m: 2}\n"
     assert parameters(tmp_path, text).section("match", Radius) == Radius(2.0)
