@@ -10,7 +10,7 @@ file and the dotted path, because DVC can only track values that stand in a file
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import yaml
@@ -203,6 +203,12 @@ def _refusal(place: str, message: str) -> ParameterError:
 class _StrictLoader(yaml.SafeLoader):
     """YAML whose mappings have text for keys, each once: a second one would win in silence."""
 
+    # A table of its own: lm-format-enforcer, which vLLM brings, makes text of dates in everybody's.
+    yaml_constructors: ClassVar = {
+        **yaml.SafeLoader.yaml_constructors,
+        "tag:yaml.org,2002:timestamp": yaml.SafeLoader.construct_yaml_timestamp,
+    }
+
     def compose_mapping_node(self, anchor: Any) -> Any:
         node = super().compose_mapping_node(anchor)
         seen = set()
@@ -223,10 +229,6 @@ class _StrictLoader(yaml.SafeLoader):
         except ValueError as fault:  # 2024-13-45 looks like a date and is none
             problem = f"`{node.value[:40]}` ({fault})"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from fault
-
-
-# A table of its own: lm-format-enforcer, which vLLM brings, makes text of dates in everybody's.
-_StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", _StrictLoader.construct_yaml_timestamp)
 
 
 def _read_yaml(root: Path, name: str) -> dict[str, Any]:
