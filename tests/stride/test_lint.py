@@ -18,6 +18,7 @@ from pipeline.stride.sources import MemorySource
 from pipeline.stride.trajectories import Trajectory, trajectory
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "stride" / "benchmark_sample.json"
+OURS = Path(__file__).parent / "vectors" / "benchmark.json"
 SAMPLES = [SHARED] if SHARED.exists() else []
 
 
@@ -215,21 +216,27 @@ def test_errors_keep_a_scenario_out_and_warnings_do_not():
     assert released(odd, lint(odd)) == odd
 
 
-@pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
-def test_the_released_sample_has_the_defects_that_are_known_of_it(file):
-    record = lint(read_benchmark(file))
-    found = {(one["code"], one["scene"]) for one in record["findings"]}
-    assert ("unsatisfiable", "1449") in found
-    assert ("impossible_contacts", "1017") in found
-    opposed = {scene for code, scene in found if code == "opposed"}
-    assert opposed == {
-        "0082", "0240", "1449", "0353", "0501", "0751", "0867", "0869", "1241", "1245",
+def test_a_whole_benchmark_has_the_defects_that_are_known_of_it():
+    record = lint(read_benchmark(OURS))
+    assert {one["code"]: one["count"] for one in record["by_code"]} == {
+        "unknown_function": 5, "emptied_bound": 5, "lone_steady_trend": 5, "odd_name": 5,
+        "tag_against_axis": 15, "toothless": 5,
     }  # fmt: skip
-    assert sum(one["code"] == "twin_check" for one in record["findings"]) == 55
-    means = record["walker_means"]
-    assert means["stop"] == pytest.approx(0.235, abs=0.02)
-    assert means["random"] == pytest.approx(0.352, abs=0.02)
-    assert means["straight"] == pytest.approx(0.694, abs=0.02)
+    assert record["walker_means"]["stop"] == pytest.approx(0.5)
+    for file in SAMPLES:  # the released sample, where it lies beside the project
+        record = lint(read_benchmark(file))
+        found = {(one["code"], one["scene"]) for one in record["findings"]}
+        assert ("unsatisfiable", "1449") in found
+        assert ("impossible_contacts", "1017") in found
+        opposed = {scene for code, scene in found if code == "opposed"}
+        assert opposed == {
+            "0082", "0240", "1449", "0353", "0501", "0751", "0867", "0869", "1241", "1245",
+        }  # fmt: skip
+        assert sum(one["code"] == "twin_check" for one in record["findings"]) == 55
+        means = record["walker_means"]
+        assert means["stop"] == pytest.approx(0.235, abs=0.02)
+        assert means["random"] == pytest.approx(0.352, abs=0.02)
+        assert means["straight"] == pytest.approx(0.694, abs=0.02)
 
 
 # ---- the command
