@@ -111,6 +111,11 @@ class StageIO:
         with suppress(OSError):  # other stages are still writing
             self._aside.parent.rmdir()
 
+    @property
+    def root(self) -> Path:
+        """Return the root of the project, where dvc.lock lies."""
+        return self._root
+
     # ---- reading --------------------------------------------------------------------------------
 
     def path(self, name: str, *, city: str | None = None) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.inputs import flat
-from pipeline.audit.lockfile import Locked
+from pipeline.lockfile import Locked
 from pipeline.audit.report import Writer
 from pipeline.audit.versions import WORKSPACE, Missing, Version
 from pipeline.errors import PipelineError

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from pipeline.artifacts import ARTIFACTS
-from pipeline.audit.lockfile import LOCK, Locked, read_lock
+from pipeline.lockfile import LOCK, Locked, read_lock
 from pipeline.errors import SourceError
 from pipeline.params import Parameters
 

@@ -10,12 +10,20 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pipeline.artifacts import ARTIFACTS
 from pipeline.release.figures import TASKS
 from pipeline.release.loss_table import markdown_table
-from pipeline.release.publication import Publication
+from pipeline.release.publication import Publication, listed
 from pipeline.release.splits import SPLITS
 
 TABLES = (*TASKS, "candidates")
+# Of what a release is made of, what a reader may want to fetch as well.
+_MADE_OF = ("matched", "checked", "judged", "selected", "loss")
+_RECORDED = (
+    "What this release is made of, the traces among it, is what `dvc.lock` records. First digits of"
+    " the md5 of each city's tables (`contents.json` has them whole, of all files, with the paths"
+    " that `dvc get` takes):"
+)
 _TEMPLATE = Path(__file__).with_name("card.md")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -67,6 +75,7 @@ def card(publication: Publication) -> str:
                 for source in one["sources"]
             ],
         ),
+        recorded=_recorded(cities),
         limits="\n".join(f"- {line}" for line in [*publication.limits(), *publication.privacy()]),
         cite_as=settings.cite_as,
     )  # fmt: skip
@@ -155,6 +164,24 @@ def _sizes(cities: list[dict[str, Any]]) -> str:
         cells = [_of(one["grounded"], one["names"]) for one in names]
         rows.append([f"names on the route, {task}", *cells])
     return _table(["10th / 50th / 90th percentile", *(one["city"] for one in cities)], rows)
+
+
+def _recorded(cities: list[dict[str, Any]]) -> str:
+    """Say what dvc.lock records of what the releases are made of, and of whom it was not read."""
+    rows, without = [], []
+    for one in cities:
+        if one["recorded"] is None:
+            without.append(f"`{one['city']}`")
+            continue
+        md5 = {entry["path"]: entry["md5"] for entry in one["recorded"]}
+        places = [ARTIFACTS[name].place.format(city=one["city"]) for name in _MADE_OF]
+        rows.append([one["city"], *(f"`{md5[place][:12]}`" for place in places)])
+    said = []
+    if rows:
+        said += [_RECORDED, _table(["city", *_MADE_OF], rows)]
+    if without:
+        said.append(f"The release of {listed(without)} was not held to a `dvc.lock`.")
+    return "\n\n".join(said)
 
 
 def _of(part: int, whole: int) -> str:

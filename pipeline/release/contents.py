@@ -10,23 +10,19 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from pipeline.hashes import dvc_hash, sha256_of
+from pipeline.hashes import sha256_of
 
 
 def sources_of(
-    osm: dict[str, Any], context: dict[str, Any], traces: dict[str, str], *, files: Path
+    osm: dict[str, Any], context: dict[str, Any], traces: dict[str, str], *, traces_hash: str
 ) -> list[dict[str, Any]]:
     """Return the three sources of a city with version, hash, licence and credit line.
-
-    dvc.lock cannot be read for the hashes: it also holds the entry of the stage that would read it,
-    so that stage would never be up to date. What was pulled is known by its manifest; the traces
-    are hashed as DVC does it, so their hash is the one that dvc.lock records.
 
     Args:
         osm: Manifest of the extract.
         context: Manifest of places and land.
         traces: name, licence and attribution of the traces.
-        files: Folder of the traces.
+        traces_hash: Hash of their folder, as DVC computes it.
     """
     pulled = [
         {
@@ -39,7 +35,7 @@ def sources_of(
         }
         for what, manifest in (("roads", osm), ("places", context))
     ]
-    told = {"what": "traces", **traces, "release": None, "hash": f"md5:{dvc_hash(files)}"}
+    told = {"what": "traces", **traces, "release": None, "hash": f"md5:{traces_hash}"}
     return [*pulled, told]
 
 

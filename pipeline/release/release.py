@@ -30,6 +30,7 @@ from pipeline.release.figures import (
     trip_figures,
 )
 from pipeline.release.gathering import Gathered
+from pipeline.release.held import hold_inputs
 from pipeline.release.instances import (
     candidates,
     caption_instances,
@@ -72,7 +73,8 @@ def run(
     h3_resolution: H3Resolution,
     traces: TracesSettings,
 ) -> None:
-    """Write the release of a city, held to the loss ledger."""
+    """Write the release of a city, held to the loss ledger and, where there is one, to dvc.lock."""
+    held = hold_inputs(io, city=city)
     gathered = Gathered(io)
     traits = pl.concat(map(traits_of, gathered.all()))
     written = _write_tables(io, gathered, traits, city)
@@ -103,8 +105,9 @@ def run(
                 io.read_json("osm_manifest"),
                 io.read_json("context_manifest"),
                 msgspec.to_builtins(traces.source),
-                files=io.path("traces"),
+                traces_hash=held.hashes["traces"],
             ),
+            "recorded": held.recorded,
             "writers": authors_of(traits["writer"]),
             "judges": authors_of(traits["judge"]),
             "example": example_of(chain(gathered.of("test"), gathered.all())),

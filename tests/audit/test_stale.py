@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.diff import diff
-from pipeline.audit.lockfile import Locked
+from pipeline.lockfile import Locked
 from pipeline.audit.stale import stale_release
 from pipeline.audit.versions import WORKSPACE, Version
 from pipeline.hashes import dvc_hash

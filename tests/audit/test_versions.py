@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.audit.audit import audit
 from pipeline.audit.diff import diff
-from pipeline.audit.lockfile import read_lock
+from pipeline.lockfile import read_lock
 from pipeline.audit.versions import Missing, open_version
 from pipeline.errors import SourceError
 from pipeline.hashes import dvc_hash
