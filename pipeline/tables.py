@@ -25,8 +25,8 @@ from pipeline.schemas import (
     ROWS_PER_GROUP,
     arrow_schema,
     check_columns,
-    check_frame,
     check_record,
+    check_table,
     geo_metadata,
 )
 from pipeline.stages import STAGES
@@ -164,11 +164,10 @@ class TableWriter:
                 f"{self._shown}: expected the columns {', '.join(names)}, found"
                 f" {', '.join(frame.columns)}; mend the stage or schemas/{self._name}.schema.json"
             )
-        frame = frame.select(names)
-        check_frame(self._name, frame, where=self._shown, key=self._key, first_row=self._rows)
-        self._rows += frame.height
-        table = frame.to_arrow().cast(self._schema)
-        self._waiting = pa.concat_tables([self._waiting, table])
+        table = frame.select(names).to_arrow()
+        check_table(self._name, table, where=self._shown, key=self._key, first_row=self._rows)
+        self._rows += table.num_rows
+        self._waiting = pa.concat_tables([self._waiting, table.cast(self._schema)])
         while self._waiting.num_rows >= ROWS_PER_GROUP:
             self._put(ROWS_PER_GROUP)
 

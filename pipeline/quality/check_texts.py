@@ -5,16 +5,19 @@
         or the rejection `off_route_name`: retrieval_query_2 "Café Sul": in the city, not on ...
 
 1 grounding, 2 terminology, 3 verification, 4 diversity, 5 punctuation. A trip is refused if a
-finding of any stage says `reject`, for the first of them in the order of stages. Each trip is
-looked at twice, which costs less than keeping what was found: once for what is compared among all
-trips, once to write. Diversity counts only trips that no other stage refuses.
+finding of any stage says `reject`, for the first of them in the order of stages. Diversity counts
+only trips that no other stage refuses, so the trips are gone through three times: to inspect each
+by itself, to settle what the rules left open, and to write what stays. What was found is kept on
+disk in between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from pipeline.keys import Seed, Text
 from pipeline.language.asked import Asking
@@ -23,20 +26,20 @@ from pipeline.language.prompts import PROMPTS
 from pipeline.quality.check_report import CheckTally, refusal
 from pipeline.quality.diversity import DiversitySettings, Excess, Survey
 from pipeline.quality.examiner import ExaminerSettings
+from pipeline.quality.found_file import FoundFile, read_found
 from pipeline.quality.gazetteer import Gazetteer, gazetteer_of
 from pipeline.quality.inspection import Inspected, Inspector, in_stage_order
 from pipeline.quality.rule_labels import LABELS, read_labels
 from pipeline.quality.rules import Policies
 from pipeline.quality.tables import word_tables
-from pipeline.quality.verifying import Pair, Verifier, verifier_for
+from pipeline.quality.verifying import Batch, Verifier, trips_of, verifier_for
 from pipeline.quality.wording import Wording
-from pipeline.records import AnnotatedTrip
 from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
 
 STAGE = "check"
-# Trips in memory as records at a time; more make them slow, as the collector walks over them all.
-TRIPS_AT_A_TIME = 64
+# Trips in memory as records at a time.
+TRIPS_AT_A_TIME = 128
 _MADE_HERE = ("texts", "mentions", "claims", "repairs", "findings")
 
 
@@ -65,22 +68,18 @@ def city_names(
 
 def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str) -> None:
     """Check every annotated trip of a city."""
-    inspector = _inspector(io, name, check)
+    inspected, settled = io.scratch() / "inspected", io.scratch() / "settled"
+    survey = Survey(check.diversity, seed=seed)
+    _inspect(io, _inspector(io, name, check), survey, into=inspected)
     with verifier_for(check.verify, io, check.rules, prompts=PROMPTS) as verifier:
-        verifier.ask(lambda: _pairs(io, inspector), desc=f"verify {city}")
-        excess = _surveyed(io, inspector, verifier, Survey(check.diversity, seed=seed))
-        verifier.figures()  # counted once more while writing
-        tally = CheckTally(check.rules, read_labels(LABELS / f"{city}.jsonl"))
-        with io.open_shards("checked") as checked, io.open_shards("verify_responses") as responses:
-            checking = _Checking(io, excess, check.rules, tally)
-            for shard in io.parts("annotated"):
-                with checked.open() as passed, responses.open() as attempts:
-                    for frame in shard:
-                        for part in frame.iter_slices(TRIPS_AT_A_TIME):
-                            good, every = checking.checked(part, verifier, inspector)
-                            passed.write(good)
-                            attempts.write(every)
-        figures = {"city": city, "verifier": verifier.figures(), **tally.figures()}
+        verifier.ask(
+            lambda: zip(_trips(io), read_found(inspected), strict=True), desc=f"verify {city}"
+        )
+        passing = _settle(io, verifier, inspected, into=settled)
+    excess = survey.excess(passing)
+    tally = CheckTally(check.rules, read_labels(LABELS / f"{city}.jsonl"))
+    _write(io, _completed(settled, excess, check.rules), tally)
+    figures = {"city": city, "verifier": verifier.figures(), **tally.figures()}
     io.write_json("check_metrics", figures | {"styles": excess.figures})
     tally.rules_plot().write_csv(io.path("check_rules_plot"))
     tally.names_plot().write_csv(io.path("check_names_plot"))
@@ -89,7 +88,14 @@ def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str)
 def asking(io: StageIO, *, prompts: Path, check: CheckSettings, name: Text) -> Iterator[Asking]:
     """Yield what the stage asks: a verifier, about what no rule can settle."""
     verifier = verifier_for(check.verify, io, check.rules, prompts=prompts)
-    yield verifier.asking(lambda: _pairs(io, _inspector(io, name, check)))
+    yield verifier.asking(lambda: _batches(io, name, check))
+
+
+def _batches(io: StageIO, name: Text, check: CheckSettings) -> Iterator[Batch]:
+    """Yield every annotated trip with what the rules find in it."""
+    inspector = _inspector(io, name, check)
+    for rows in _trips(io):
+        yield rows, [inspector.inspect(trip)[0] for trip in trips_of(rows)]
 
 
 def _inspector(io: StageIO, name: Text, check: CheckSettings) -> Inspector:
@@ -99,73 +105,76 @@ def _inspector(io: StageIO, name: Text, check: CheckSettings) -> Inspector:
     return Inspector(names, check.rules, wording=check.wording)
 
 
-def _pairs(io: StageIO, inspector: Inspector) -> Iterator[Pair]:
-    """Yield every annotated trip with what the rules find in it."""
-    for frame in io.batches("annotated"):
-        for part in frame.iter_slices(TRIPS_AT_A_TIME):
-            yield from inspected(part, inspector)
+def _trips(io: StageIO) -> Iterator[pl.DataFrame]:
+    """Yield the annotated trips, some rows at a time."""
+    return chain.from_iterable(map(_slices, io.parts("annotated")))
 
 
-def inspected(part: pl.DataFrame, inspector: Inspector) -> list[Pair]:
-    """Return the trips of some rows of `annotated_trip`, each with what the rules find in it.
-
-    Raises:
-        ContractError: A trip has a name that the city's tables have not.
-    """
-    # By way of JSON: twice as fast as by Python's own values.
-    trips = msgspec.json.Decoder(AnnotatedTrip).decode_lines(part.write_ndjson())
-    return [(trip, inspector.inspect(trip)) for trip in trips]
+def _slices(shard: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    return chain.from_iterable(frame.iter_slices(TRIPS_AT_A_TIME) for frame in shard)
 
 
-def _surveyed(io: StageIO, inspector: Inspector, verifier: Verifier, survey: Survey) -> Excess:
-    """Return what lies beyond the quotas, among the trips that nothing else refuses."""
-    for frame in io.progress(io.batches("annotated"), None, "batch", "compare"):
-        for part in frame.iter_slices(TRIPS_AT_A_TIME):
-            found, _ = verifier.settle(inspected(part, inspector))
-            for one in found:
-                if not one.rejected:
-                    survey.add(one)
-    return survey.excess()
+def _inspect(io: StageIO, inspector: Inspector, survey: Survey, *, into: Path) -> None:
+    """Look at each trip by itself."""
+    with FoundFile(into) as kept:
+        for rows in io.progress(_trips(io), None, "batch", "inspect"):
+            found = []
+            for trip in trips_of(rows):
+                one, readings = inspector.inspect(trip)
+                found.append(one)
+                survey.add(one, readings)
+            kept.add(found)
 
 
-class _Checking:
-    """Checks trips with what is known of all, rejects those that do not pass, and counts."""
+def _settle(io: StageIO, verifier: Verifier, found: Path, *, into: Path) -> set[str]:
+    """Settle what the rules left open, and return the trips that nothing refuses by now."""
+    passing: set[str] = set()
+    batches = read_found(found)
+    with FoundFile(into) as kept, io.open_shards("verify_responses") as responses:
+        for shard in io.parts("annotated"):
+            with responses.open() as writer:
+                for rows in _slices(shard):
+                    settled, attempts = verifier.settle((rows, next(batches)))
+                    kept.add(settled)
+                    writer.write(responses_frame(attempts))
+                    passing.update(one.trip_id for one in settled if not one.rejected)
+    return passing
 
-    def __init__(self, io: StageIO, excess: Excess, policies: Policies, tally: CheckTally) -> None:
-        self._io, self._excess, self._policies, self._tally = io, excess, policies, tally
 
-    def checked(
-        self, part: pl.DataFrame, verifier: Verifier, inspector: Inspector
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Check some annotated trips.
+def _completed(found: Path, excess: Excess, policies: Policies) -> Iterator[list[Inspected]]:
+    """Yield what was found, what lies beyond the quotas included."""
+    for batch in read_found(found):
+        yield [
+            replace(one, findings=in_stage_order([*one.findings, *excess.findings(one, policies)]))
+            if one.trip_id in excess.by_trip
+            else one
+            for one in batch
+        ]
 
-        Returns:
-            Those that no finding refuses, and every attempt made for any of them, in the order
-            given.
-        """
-        settled, attempts = verifier.settle(inspected(part, inspector))
-        found = [self._complete(one) for one in settled]
-        for one in found:
-            self._tally.add(one)
-        passed = [refusal(one) is None for one in found]
-        made = pl.DataFrame(
-            msgspec.to_builtins(
-                [{name: getattr(one, name) for name in _MADE_HERE} for one in found]
-            ),
-            schema={name: _SCHEMA[name] for name in _MADE_HERE},
-        )
-        self._io.reject(_rejections(found))
-        good = part.with_columns(made).filter(pl.Series(passed, dtype=pl.Boolean))
-        return good, responses_frame(attempts)
 
-    def _complete(self, found: Inspected) -> Inspected:
-        if found.trip_id in self._excess.by_trip:
-            added = self._excess.findings(found, self._policies)
-            return found._replace(findings=in_stage_order([*found.findings, *added]))
-        return found
+def _write(io: StageIO, found: Iterator[list[Inspected]], tally: CheckTally) -> None:
+    """Write the trips that pass, reject the others, and count all."""
+    with io.open_shards("checked") as checked:
+        for shard in io.parts("annotated"):
+            with checked.open() as writer:
+                for rows in _slices(shard):
+                    batch = next(found)
+                    for one in batch:
+                        tally.add(one)
+                    io.reject(_rejections(batch))
+                    writer.write(_passed(rows, batch))
+
+
+def _passed(rows: pl.DataFrame, found: list[Inspected]) -> pl.DataFrame:
+    """Return rows of `annotated_trip` as `checked_trip`, without those that a finding refuses."""
+    lines = msgspec.json.Encoder().encode_lines(found)
+    made = pl.read_ndjson(lines, schema=_FOUND_SCHEMA)
+    passed = [refusal(one) is None for one in found]
+    return rows.with_columns(made.select(_MADE_HERE)).filter(pl.Series(passed, dtype=pl.Boolean))
 
 
 _SCHEMA = pl.Schema(arrow_schema("checked_trip"))
+_FOUND_SCHEMA = {name: _SCHEMA[name] for name in ("trip_id", *_MADE_HERE)}
 
 
 def _rejections(found: list[Inspected]) -> pl.DataFrame:

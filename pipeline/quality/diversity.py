@@ -1,8 +1,8 @@
 """Stage 4: no phrase, opener or template may fill a city; each has a quota, the rest is found.
 
     survey = Survey(settings, seed=7)
-    survey.add(inspected)                   # each trip that nothing else refuses
-    excess = survey.excess()
+    survey.add(inspected, readings)         # each trip
+    excess = survey.excess(passing)         # among the trips that nothing else refuses
     excess.findings("1626278", policies)    ->  [Finding(opener, "trips from": 41 of at most 30)]
 
 Texts of one style (literal, concise, chatty, query, caption) are compared with names masked, else
@@ -17,7 +17,7 @@ their shards matter. Kept per text: six numbers. Paper: 3.3 (lexical diversity e
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import ceil
 from typing import Annotated, Any, NamedTuple
 
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from pipeline.quality.inspection import FIELDS, Inspected
-from pipeline.quality.reading import NUMBERS_FROM
+from pipeline.quality.reading import NUMBERS_FROM, Reading
 from pipeline.quality.rules import STAGE_OF, Policies, Rule
 from pipeline.records import Finding
 from pipeline.seeds import rng_for
@@ -124,12 +124,17 @@ class Survey:
         self._codes, self._lengths = array("Q"), array("q")
         self._names = array("q")  # words from, to, from, to ..., of all texts end to end
 
-    def add(self, trip: Inspected) -> None:
-        """Add the texts of a trip; its readings are used, not kept."""
+    def add(self, trip: Inspected, readings: Sequence[Reading]) -> None:
+        """Add the texts of a trip.
+
+        Args:
+            trip: What was found in them.
+            readings: Their words; used, not kept.
+        """
         codes, names = self._codes, self._names
         mentions = iter(trip.mentions)
         mention = next(mentions, None)
-        for field, reading in zip(FIELDS, trip.readings, strict=True):
+        for field, reading in zip(FIELDS, readings, strict=True):
             starts, done, offset = reading.starts, 0, len(codes)
             count = len(reading.words)
             codes.fromlist([word.code for word in reading.words])
@@ -165,18 +170,25 @@ class Survey:
             ),
         }
 
-    def excess(self) -> "Excess":
-        """Return which texts lie beyond which quota."""
+    def excess(self, passing: Set[str]) -> "Excess":
+        """Return which texts lie beyond which quota.
+
+        Args:
+            passing: The trips that are compared; the others are refused for another reason.
+        """
         found = _Excess()
-        if not self._trip_ids:
+        trip_ids = [one for one in self._trip_ids if one in passing]
+        if not trip_ids:
             return Excess({}, [])
         self._sign()
+        compared = np.repeat(np.array([one in passing for one in self._trip_ids]), len(FIELDS))
         columns = {
-            name: np.concatenate([part[name] for part in self._parts]) for name in self._parts[0]
+            name: np.concatenate([part[name] for part in self._parts])[compared]
+            for name in self._parts[0]
         }
-        trips = np.repeat(_ranks(self._seed, self._trip_ids), len(FIELDS))
+        trips = np.repeat(_ranks(self._seed, trip_ids), len(FIELDS))
         ranks = trips * np.uint64(len(FIELDS)) + np.tile(
-            np.arange(len(FIELDS), dtype=np.uint64), len(self._trip_ids)
+            np.arange(len(FIELDS), dtype=np.uint64), len(trip_ids)
         )
         figures = []
         for number, style in enumerate(STYLES):
@@ -194,7 +206,7 @@ class Survey:
                 places = np.flatnonzero(concerned)
                 most, beyond = _beyond(keys, ranks[concerned], quota)
                 for place, alike in zip(places[beyond > 0], beyond[beyond > 0], strict=True):
-                    found.add(self._trip_ids[place // len(FIELDS)], int(place) % len(FIELDS), rule,
+                    found.add(trip_ids[place // len(FIELDS)], int(place) % len(FIELDS), rule,
                               int(alike), quota)  # fmt: skip
                 figure[rule.value] = {
                     "quota": quota,

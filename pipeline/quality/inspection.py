@@ -2,7 +2,7 @@
 
     inspector = Inspector(names, policies, wording=limits)
     inspector.inspect(trip)
-    ->  Inspected(texts mended, mentions, claims, repairs, findings)
+    ->  Inspected(texts mended, mentions, claims, repairs, findings), the words of each text
 
 A text is mended first, rule by rule, and each repair is checked: every known name must still be
 there, as it was, or the repair is taken back and the text refused. What is judged and put on record
@@ -11,7 +11,6 @@ is the mended text. Stage 3 settles what stays `unverified`, stage 4 looks at al
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import msgspec
 
@@ -59,7 +58,7 @@ class InspectedText(msgspec.Struct, frozen=True, gc=False):
     findings: list[Finding]
 
 
-class Inspected(NamedTuple):
+class Inspected(msgspec.Struct, frozen=True):
     """A trip's texts after repairs, and what was found in them.
 
     Attributes:
@@ -69,7 +68,6 @@ class Inspected(NamedTuple):
         claims: Every statement on direction, time, length and things.
         repairs: What was mended, in order.
         findings: What rules found.
-        readings: The words of each text, for the stages that compare texts.
     """
 
     trip_id: str
@@ -78,7 +76,6 @@ class Inspected(NamedTuple):
     claims: list[Claim]
     repairs: list[Repair]
     findings: list[Finding]
-    readings: list[Reading]
 
     @property
     def rejected(self) -> bool:
@@ -130,8 +127,11 @@ class Inspector:
         """
         return self._reader.read(trip)
 
-    def inspect(self, trip: AnnotatedTrip) -> Inspected:
+    def inspect(self, trip: AnnotatedTrip) -> tuple[Inspected, list[Reading]]:
         """Inspect the seven texts of a trip.
+
+        Returns:
+            What was found, and the words of each text as it is after repairs.
 
         Raises:
             ContractError: Its record has a name that the city's tables have not.
@@ -151,7 +151,7 @@ class Inspector:
             findings += found.findings
         texts = Texts(*(reading.text for reading in readings))
         findings = in_stage_order(findings) if findings else findings
-        return Inspected(trip.trip_id, texts, mentions, claims, repairs, findings, readings)
+        return Inspected(trip.trip_id, texts, mentions, claims, repairs, findings), readings
 
     def inspect_text(self, field: str, text: str, evidence: Evidence) -> InspectedText:
         """Inspect one text of a trip.

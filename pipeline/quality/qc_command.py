@@ -59,9 +59,7 @@ def check_sentence(root: Path, city: str, trip_id: str, *, field: str, text: str
     evidence = inspector.evidence(_trip(root, city, trip_id))
     found = inspector.inspect_text(field, text, evidence)
     texts = msgspec.structs.replace(Texts(*(_NONE for _ in FIELDS)), **{field: found.reading.text})
-    whole = Inspected(
-        trip_id, texts, found.mentions, found.claims, found.repairs, found.findings, []
-    )
+    whole = Inspected(trip_id, texts, found.mentions, found.claims, found.repairs, found.findings)
     waiting = open_claims(whole.claims)
     if waiting:
         verdicts = [rules_verdict(claim) for claim in waiting]

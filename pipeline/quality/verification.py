@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from pipeline.language.engines.settings import AskedModel, EngineSettings, model_id
 from pipeline.language.outcome import first_ok
@@ -139,11 +140,7 @@ def settled(
             continue
         verdict = next(waiting, None)
         settles = verdict is not None and verdict != "unclear"
-        now = (
-            msgspec.structs.replace(claim, verdict=verdict, method=f"verifier {by}")
-            if settles
-            else claim
-        )
+        now = replace(claim, verdict=verdict, method=f"verifier {by}") if settles else claim
         claims.append(now)
         if verdict != "supported":
             rule = Rule.NOT_BORNE_OUT if settles else Rule.UNVERIFIED
@@ -151,7 +148,7 @@ def settled(
             detail = f"{claim.kind} {claim.text!r}; {detail}"
             findings.append(_finding(claim, rule, detail, policies))
     findings = [*found.findings, *findings]
-    return found._replace(claims=claims, findings=in_stage_order(findings))
+    return replace(found, claims=claims, findings=in_stage_order(findings))
 
 
 def _finding(claim: Claim, rule: Rule, detail: str, policies: Policies) -> Finding:

@@ -1,16 +1,19 @@
 """Who settles what the rules leave open: a model that is asked once a trip, or the stated rules.
 
     with verifier_for(settings, io, policies) as verifier:
-        verifier.ask(pending, total=41, desc="verify monaco")
-        verifier.settle(trips, inspected)  ->  (trips with claims settled, attempts made for them)
+        verifier.ask(batches, desc="verify monaco")
+        verifier.settle(batch)  ->  (its trips with claims settled, attempts made for them)
 
 Nobody is asked about a trip that a rule refuses already. What the ledger holds is not asked again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
+
+import msgspec
+import polars as pl
 
 from pipeline.language.annotation_report import AskingTally
 from pipeline.language.asked import Asking, ask_all
@@ -34,10 +37,16 @@ from pipeline.quality.verification import (
 from pipeline.records import AnnotatedTrip
 from pipeline.store import StageIO
 
-Pair = tuple[AnnotatedTrip, Inspected]
-# Gives trips anew, in the same order.
-Pairs = Callable[[], Iterable[Pair]]
+# Some rows of `annotated_trip`, and what was found in each.
+Batch = tuple[pl.DataFrame, list[Inspected]]
+# Gives a city's trips anew, in the same order.
+Batches = Callable[[], Iterable[Batch]]
 Settled = tuple[list[Inspected], list[Answer]]
+
+
+def trips_of(rows: pl.DataFrame) -> list[AnnotatedTrip]:
+    """Return rows of `annotated_trip` as records; by way of JSON, twice as fast as by row."""
+    return msgspec.json.Decoder(AnnotatedTrip).decode_lines(rows.write_ndjson())
 
 
 class Verifier(Protocol):
@@ -52,15 +61,15 @@ class Verifier(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    def asking(self, pairs: Pairs) -> Asking:
-        """Return what is asked about trips that `pairs` gives; nothing is read before."""
+    def asking(self, batches: Batches) -> Asking:
+        """Return what is asked about trips that `batches` gives; nothing is read before."""
         ...
 
-    def ask(self, pairs: Pairs, *, desc: str) -> None:
+    def ask(self, batches: Batches, *, desc: str) -> None:
         """Bring every request to its end before anything is settled.
 
         Args:
-            pairs: The city's trips.
+            batches: The city's trips.
             desc: What is being done, such as `verify monaco`.
 
         Raises:
@@ -69,12 +78,12 @@ class Verifier(Protocol):
         """
         ...
 
-    def settle(self, pairs: Sequence[Pair]) -> Settled:
+    def settle(self, batch: Batch) -> Settled:
         """Return some trips with their open claims settled, and every attempt made for them."""
         ...
 
     def figures(self) -> dict[str, Any]:
-        """Return who it is, and what became of what was asked in the last `settle` of all trips."""
+        """Return who it is, and what became of what was asked, among the trips settled so far."""
         ...
 
 
@@ -111,17 +120,17 @@ class RulesVerifier:
     def __exit__(self, *_: object) -> None:
         return None
 
-    def asking(self, pairs: Pairs) -> Asking:
+    def asking(self, batches: Batches) -> Asking:
         """Return that nobody is asked."""
-        del pairs
+        del batches
         return nobody_asked(TASK, RULES_REVISION)
 
-    def ask(self, pairs: Pairs, *, desc: str) -> None:
+    def ask(self, batches: Batches, *, desc: str) -> None:
         """Ask nobody."""
 
-    def settle(self, pairs: Sequence[Pair]) -> Settled:
+    def settle(self, batch: Batch) -> Settled:
         """Settle by rule."""
-        return [self._settled(found) for _, found in pairs], []
+        return [self._settled(found) for found in batch[1]], []
 
     def _settled(self, found: Inspected) -> Inspected:
         waiting = open_claims(found.claims)
@@ -169,13 +178,13 @@ class ModelVerifier:
     ) -> None:
         self._ledger.__exit__(kind, error, trace)
 
-    def asking(self, pairs: Pairs) -> Asking:
+    def asking(self, batches: Batches) -> Asking:
         """Return what is asked: about every trip with open claims that no rule refuses."""
-        return Asking(TASK, self._asker.model, self._settings, lambda: self._requests(pairs()))
+        return Asking(TASK, self._asker.model, self._settings, lambda: self._requests(batches()))
 
-    def ask(self, pairs: Pairs, *, desc: str) -> None:
+    def ask(self, batches: Batches, *, desc: str) -> None:
         """Ask about every trip with open claims that no rule refuses."""
-        requests = self.asking(pairs).requests
+        requests = self.asking(batches).requests
         ask_all(
             requests,
             total=sum(1 for _ in requests()),
@@ -185,16 +194,17 @@ class ModelVerifier:
             replay=self._io.replay,
         )
 
-    def _requests(self, pairs: Iterable[Pair]) -> Iterator[Request]:
-        for trip, found in pairs:
-            if open_claims(found.claims) and not found.rejected:
-                yield self._asker.request(trip, found)
+    def _requests(self, batches: Iterable[Batch]) -> Iterator[Request]:
+        for rows, found in batches:
+            for trip, one in zip(trips_of(rows), found, strict=True):
+                if open_claims(one.claims) and not one.rejected:
+                    yield self._asker.request(trip, one)
 
-    def settle(self, pairs: Sequence[Pair]) -> Settled:
+    def settle(self, batch: Batch) -> Settled:
         """Settle by the answers in the ledger."""
-        by_trip = {found.trip_id: found for _, found in pairs}
+        by_trip = {found.trip_id: found for found in batch[1]}
         every: list[Answer] = []
-        for request, attempts in results(self._requests(pairs), self._ledger):
+        for request, attempts in results(self._requests([batch]), self._ledger):
             found = by_trip[request.item_id]
             verdicts = verdicts_of(attempts, len(open_claims(found.claims)))
             answer = first_ok(attempts)
@@ -207,9 +217,9 @@ class ModelVerifier:
         return list(by_trip.values()), every
 
     def figures(self) -> dict[str, Any]:
-        """Return who it is and what became of the requests; then count anew."""
+        """Return who it is and what became of the requests."""
         model = self._asker.model
-        figures = {
+        return {
             "engine": model.engine,
             "model": model.model,
             "revision": model.revision,
@@ -217,5 +227,3 @@ class ModelVerifier:
             "asked": self._asked.figures(),
             "unread": self._unread,
         }
-        self._asked, self._unread = AskingTally(), 0
-        return figures

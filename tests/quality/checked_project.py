@@ -85,7 +85,7 @@ def verify_requests(project: CheckedProject) -> dict[str, Request]:
     assert asked is not None
     asker = VerifyRequests(PROMPTS, asked)
     inspector = Inspector(porto().inspector.names, settings.rules, wording=settings.wording)
-    found = [(trip, inspector.inspect(trip)) for shard in project.annotated for trip in shard]
+    found = [(trip, inspector.inspect(trip)[0]) for shard in project.annotated for trip in shard]
     return {
         trip.trip_id: asker.request(trip, one)
         for trip, one in found

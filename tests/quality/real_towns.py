@@ -58,7 +58,7 @@ class Town(NamedTuple):
         found = self.inspect(trip_id, field, text)
         texts = Texts(*(found.reading.text if name == field else "-" for name in FIELDS))
         whole = Inspected(trip_id, texts, found.mentions, found.claims, found.repairs,
-                          found.findings, [])  # fmt: skip
+                          found.findings)  # fmt: skip
         verdicts = [rules_verdict(claim) for claim in open_claims(whole.claims)]
         whole = settled(whole, verdicts, by="rules", policies=settings().rules)
         return sorted({finding.rule for finding in whole.findings})

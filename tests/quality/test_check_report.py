@@ -17,7 +17,7 @@ def finding(rule: Rule, start: int = 0, end: int = 4, action: str = "flag", fiel
 
 def trip(trip_id: str, *findings: Finding, mentions=(), claims=()) -> Inspected:
     texts = Texts(*("Go." for _ in FIELDS))
-    return Inspected(trip_id, texts, list(mentions), list(claims), [], list(findings), [])
+    return Inspected(trip_id, texts, list(mentions), list(claims), [], list(findings))
 
 
 def table(*trips: Inspected, labels=None) -> dict[str, dict[str, object]]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pipeline.quality import diversity
 from pipeline.quality.diversity import STYLES, DiversitySettings, Excess, Quota, Shares, Survey
 from pipeline.quality.inspection import FIELDS, Inspected
+from pipeline.quality.reading import Reading
 from tests.quality.checked_project import annotated
 from tests.quality.real_towns import settings
 from tests.quality.small_town import porto
@@ -50,8 +51,8 @@ def limits(**quotas: int) -> DiversitySettings:
     return DiversitySettings(short_words=5, bands=3, rows=6, **rules)
 
 
-def inspected(trip_id: str, text: str) -> Inspected:
-    """Return a trip that says `text`; its other texts are nobody's concern."""
+def inspected(trip_id: str, text: str) -> tuple[Inspected, list[Reading]]:
+    """Return a trip that says `text`, and its words; its other texts are nobody's concern."""
     said = dict.fromkeys(FIELDS, "Go.") | {FIELD: text}
     return PORTO.inspector.inspect(annotated(trip_id, **said))
 
@@ -60,8 +61,8 @@ def surveyed(rule: str, most: int, texts: list[str]) -> Excess:
     survey = Survey(limits(**{rule: most}), seed=7)
     trips = [inspected(f"t{number}", text) for number, text in enumerate(texts)]
     for trip in trips:
-        survey.add(trip)
-    return survey.excess()
+        survey.add(*trip)
+    return survey.excess({trip.trip_id for trip, _ in trips})
 
 
 def trips_of(excess: Excess) -> set[str]:
@@ -117,8 +118,8 @@ def test_near_copies_of_longer_texts_are_found():
 def test_texts_of_another_style_are_not_alike():
     said = dict.fromkeys(FIELDS, "Hospital now.")
     survey = Survey(limits(exact_copy=1), seed=7)
-    survey.add(PORTO.inspector.inspect(annotated("t1", **said)))
-    excess = survey.excess()
+    survey.add(*PORTO.inspector.inspect(annotated("t1", **said)))
+    excess = survey.excess({"t1"})
     (of_trip,) = excess.by_trip.values()
     # Three queries are of one style; the other texts are alone in theirs.
     assert len(of_trip) == 2
@@ -150,12 +151,12 @@ def test_a_finding_tells_how_many_are_alike_and_follows_the_policy():
     trip_id = min(trips_of(excess))
     for action in ("flag", "reject"):
         policies = msgspec.structs.replace(settings().rules, exact_copy=action)
-        findings = excess.findings(inspected(trip_id, "Hospital. Now."), policies)
+        findings = excess.findings(inspected(trip_id, "Hospital. Now.")[0], policies)
         (finding,) = (one for one in findings if one.field == FIELD)
         assert (finding.field, finding.rule, finding.action) == (FIELD, "exact_copy", action)
         assert (finding.stage, finding.start, finding.end) == ("diversity", 0, 14)
         assert finding.detail == "5 texts of its style are alike, at most 2 may be"
-    assert excess.findings(inspected("another", "Hospital. Now."), settings().rules) == []
+    assert excess.findings(inspected("another", "Hospital. Now.")[0], settings().rules) == []
 
 
 def test_figures_tell_the_most_alike_and_how_many_differ():
@@ -167,8 +168,19 @@ def test_figures_tell_the_most_alike_and_how_many_differ():
     assert figures["query"]["texts"] == 15
 
 
+def test_trips_that_are_refused_anyway_are_not_compared():
+    survey = Survey(limits(exact_copy=2), seed=7)
+    trips = [inspected(f"t{number}", "Hospital. Now.") for number in range(5)]
+    for trip in trips:
+        survey.add(*trip)
+    excess = survey.excess({"t1", "t3", "t4"})
+    (beyond,) = trips_of(excess)
+    assert beyond in {"t1", "t3", "t4"}
+    assert {one["style"]: one for one in excess.figures}["literal"]["texts"] == 3
+
+
 def test_no_texts_lie_beyond_nothing():
-    assert Survey(limits(), seed=7).excess().by_trip == {}
+    assert Survey(limits(), seed=7).excess(set()).by_trip == {}
 
 
 # ---- order --------------------------------------------------------------------------------------
@@ -178,11 +190,12 @@ SAID = [" ".join(words) + " please." for words in product(FIRST[:3], WORDS[:3], 
 TRIPS = [inspected(f"t{number}", text) for number, text in enumerate(SAID)]
 
 
-def stays(trips: list[Inspected], seed: int = 7) -> set[str]:
+def stays(trips: list[tuple[Inspected, list[Reading]]], seed: int = 7) -> set[str]:
     survey = Survey(limits(exact_copy=1, opener=4), seed=seed)
     for trip in trips:
-        survey.add(trip)
-    return {trip.trip_id for trip in trips} - trips_of(survey.excess())
+        survey.add(*trip)
+    every = {trip.trip_id for trip, _ in trips}
+    return every - trips_of(survey.excess(every))
 
 
 @examples(max_examples=30, deadline=None)

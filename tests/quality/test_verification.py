@@ -28,7 +28,7 @@ NORTH = Claim("instruction_chatty", 0, 5, "north", "direction", "supported", 0, 
 
 
 def found_with(*claims: Claim) -> Inspected:
-    return Inspected("t1", Texts(*(TEXT for _ in FIELDS)), [], list(claims), [], [], [])
+    return Inspected("t1", Texts(*(TEXT for _ in FIELDS)), [], list(claims), [], [])
 
 
 def answer(text: str, status: str = "ok") -> Answer:
