@@ -14,12 +14,12 @@ from typing import Any
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.inputs import flat
-from pipeline.lockfile import Locked
 from pipeline.audit.report import Writer
 from pipeline.audit.versions import WORKSPACE, Missing, Version
 from pipeline.errors import PipelineError
 from pipeline.hashes import dvc_hash
 from pipeline.language.annotation_prompt import AnnotationPrompt
+from pipeline.lockfile import Locked
 from pipeline.params import Parameters
 from pipeline.stages import STAGES
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from pipeline.artifacts import ARTIFACTS
-from pipeline.lockfile import LOCK, Locked, read_lock
 from pipeline.errors import SourceError
+from pipeline.lockfile import LOCK, Locked, read_lock
 from pipeline.params import Parameters
 
 WORKSPACE: Final = "workspace"

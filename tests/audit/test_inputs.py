@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from pipeline.audit.causes import Evidence, attribution, causes
 from pipeline.audit.inputs import Input, differing_inputs, flat, upstream_of
-from pipeline.lockfile import Locked
 from pipeline.audit.report import Writer
 from pipeline.audit.versions import Version
 from pipeline.language.prompts import PROMPTS
+from pipeline.lockfile import Locked
 
 CITY = "toy"
 PARAMS = """\

@@ -6,10 +6,10 @@ import pytest
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.audit.diff import diff
-from pipeline.lockfile import Locked
 from pipeline.audit.stale import stale_release
 from pipeline.audit.versions import WORKSPACE, Version
 from pipeline.hashes import dvc_hash
+from pipeline.lockfile import Locked
 from pipeline.stages import STAGES
 from tests.audit.test_diff import release
 

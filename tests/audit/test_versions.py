@@ -6,10 +6,10 @@ import pytest
 
 from pipeline.audit.audit import audit
 from pipeline.audit.diff import diff
-from pipeline.lockfile import read_lock
 from pipeline.audit.versions import Missing, open_version
 from pipeline.errors import SourceError
 from pipeline.hashes import dvc_hash
+from pipeline.lockfile import read_lock
 from tests.audit.conftest import NONE
 from tests.audit.project import Project, told
 
