@@ -7,6 +7,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from pipeline.options import at_least
+
 _AUDIT = (
     "Compare the texts of two versions, trip by trip, on the trips that are told with the same"
     " draws: which inputs differ, the rendered prompts of a few trips, rows that changed, came or"
@@ -45,15 +47,23 @@ def _add_audit(commands: "Commands[argparse.ArgumentParser]") -> None:
         action="append",
         default=[],
         metavar="CITY",
-        help="only this city; may be repeated",
+        help="only this city; may be repeated (default: all of both)",
     )
     parser.add_argument("--page", type=Path, metavar="FILE", help="also write it to FILE (.html)")
     parser.add_argument("--json", action="store_true", help="print it as one JSON record")
     parser.add_argument(
-        "--prompts", type=int, default=2, metavar="N", help="trips whose prompts are compared"
+        "--prompts",
+        type=int,
+        default=2,
+        metavar="N",
+        help="trips whose prompts are compared (default: %(default)s)",
     )
     parser.add_argument(
-        "--worse", type=int, default=10, metavar="N", help="trips that got worse to show of a city"
+        "--worse",
+        type=int,
+        default=10,
+        metavar="N",
+        help="trips that got worse to show of a city (default: %(default)s)",
     )
     parser.set_defaults(command=_audit)
 
@@ -64,7 +74,9 @@ def _audit(arguments: argparse.Namespace) -> int:
     from pipeline.audit.printed import print_audit  # noqa: PLC0415
 
     options = Options(
-        cities=arguments.city, prompts=max(arguments.prompts, 0), worse=max(arguments.worse, 0)
+        cities=arguments.city,
+        prompts=at_least(0, "--prompts", arguments.prompts),
+        worse=at_least(0, "--worse", arguments.worse),
     )
     report = audit(Path.cwd(), arguments.before, arguments.after, options=options)
     print_audit(report, page=arguments.page, as_json=arguments.json)
@@ -86,7 +98,7 @@ def _add_diff(commands: "Commands[argparse.ArgumentParser]") -> None:
         action="append",
         default=[],
         metavar="CITY",
-        help="only this city; may be repeated",
+        help="only this city; may be repeated (default: all of both)",
     )
     parser.add_argument(
         "--records", type=Path, metavar="FILE", help="also write every such record to FILE (.csv)"

@@ -9,7 +9,6 @@ it (meta, phases, places) and what was drawn for it (intents). Where a schema di
 versions, the fields that both have are compared.
 """
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.errors import SourceError
+from pipeline.options import argument
 from pipeline.records import Provenance, Texts
 
 FIELDS = Texts.__struct_fields__
@@ -134,7 +134,7 @@ def _read(files: Sequence[Path], columns: dict[str, Any]) -> pl.DataFrame:
     if twice.height:
         raise SourceError(
             f"{files[0].parent}: expected each trip once, found {twice['trip_id'][0]} again; run"
-            f" `python -m pipeline validate {shlex.quote(str(files[0].parent))}`"
+            f" `python -m pipeline validate {argument(str(files[0].parent))}`"
         )
     return frame
 

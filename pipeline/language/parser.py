@@ -6,7 +6,7 @@ python -m pipeline ledger stats --json  ->  pipeline.language.ledger_command.sta
 import argparse
 from pathlib import Path
 
-from pipeline.errors import SourceError
+from pipeline.options import at_least
 
 _LEDGER = """\
 typical use:
@@ -66,15 +66,19 @@ def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
         "cities",
         metavar="CITY",
         nargs="*",
-        help="keys under `cities:`; none = all of them, and the stages of the whole project",
+        help="keys under `cities:` (default: all of them, and the stages of the whole project)",
     )
     parser.add_argument(
         "--against",
         metavar="REV",
-        help="git revision to compare with (the default is HEAD)",
+        help="git revision to compare with (default: HEAD)",
     )
     parser.add_argument(
-        "--diffs", type=int, default=2, metavar="N", help="changed prompts to show of each task"
+        "--diffs",
+        type=int,
+        default=2,
+        metavar="N",
+        help="changed prompts to show of each task (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print the plans as JSON")
     parser.set_defaults(command=_plan)
@@ -83,9 +87,8 @@ def _add_plan(commands: "Commands[argparse.ArgumentParser]") -> None:
 def _plan(arguments: argparse.Namespace) -> int:
     from pipeline.language.plan import plan, print_plans  # noqa: PLC0415
 
-    plans = plan(
-        Path.cwd(), arguments.cities, against=arguments.against, diffs=max(arguments.diffs, 0)
-    )
+    diffs = at_least(0, "--diffs", arguments.diffs)
+    plans = plan(Path.cwd(), arguments.cities, against=arguments.against, diffs=diffs)
     print_plans(plans, as_json=arguments.json)
     return 0
 
@@ -100,7 +103,13 @@ def _add_seed(commands: "Commands[argparse.ArgumentParser]") -> None:
         " `plan`. Answers go to the response ledger.",
     )
     parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
-    parser.add_argument("-n", type=int, default=10, metavar="N", help="trips to ask about")
+    parser.add_argument(
+        "-n",
+        type=int,
+        default=10,
+        metavar="N",
+        help="trips to ask about (default: %(default)s)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="print them, add none to the file")
     parser.set_defaults(command=_seed)
 
@@ -108,9 +117,8 @@ def _add_seed(commands: "Commands[argparse.ArgumentParser]") -> None:
 def _seed(arguments: argparse.Namespace) -> int:
     from pipeline.language.seeding import more_seeds, print_seeding  # noqa: PLC0415
 
-    if arguments.n < 1:
-        raise SourceError(f"-n: expected 1 or more trips, found {arguments.n}")
-    seeding = more_seeds(Path.cwd(), arguments.city, n=arguments.n, dry_run=arguments.dry_run)
+    number = at_least(1, "-n", arguments.n)
+    seeding = more_seeds(Path.cwd(), arguments.city, n=number, dry_run=arguments.dry_run)
     print_seeding(seeding, dry_run=arguments.dry_run)
     return 0
 
@@ -135,8 +143,12 @@ def _add_ledger_actions(parser: argparse.ArgumentParser) -> None:
     stats.add_argument("--json", action="store_true", help="print it as JSON")
     export = actions.add_parser("export", help="write answers to a file", description=_EXPORT)
     export.add_argument("file", metavar="FILE.parquet", type=Path, help="is replaced if it exists")
-    export.add_argument("--task", help="only answers of this task, such as `annotate`")
-    export.add_argument("--model", help="only answers of this model, whatever its revision")
+    export.add_argument(
+        "--task", help="only answers of this task, such as `annotate` (default: of all)"
+    )
+    export.add_argument(
+        "--model", help="only answers of this model, whatever its revision (default: of all)"
+    )
     bring = actions.add_parser("import", help="bring answers in", description=_IMPORT)
     bring.add_argument(
         "paths", metavar="PATH", nargs="+", type=Path, help="an exported file, or a folder of such"

@@ -23,10 +23,13 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
         description=_LOSS,
     )
     parser.add_argument(
-        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:` (default: all of them)"
     )
     parser.add_argument(
-        "--form", choices=("plain", "markdown", "json"), default="plain", help="how to print it"
+        "--form",
+        choices=("plain", "markdown", "json"),
+        default="plain",
+        help="how to print it (default: %(default)s)",
     )
     parser.set_defaults(command=_loss)
 

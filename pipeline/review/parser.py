@@ -51,13 +51,18 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
         "--overlap",
         type=int,
         metavar="N",
-        help="trips that all rate, the others are dealt out (left out: all rate all)",
+        help="trips that all rate, the others are dealt out (default: all rate all)",
     )
     which = export.add_mutually_exclusive_group()
-    which.add_argument("--trips", type=Path, metavar="FILE", help="trips to rate, one id a line")
+    which.add_argument(
+        "--trips",
+        type=Path,
+        metavar="FILE",
+        help="trips to rate, one id a line (default: those that `select` chose)",
+    )
     which.add_argument("-n", type=int, metavar="N", help="draw N checked trips by a hash of the id")
     export.add_argument(
-        "--page", type=Path, metavar="FILE", help="page to write (out/review-CITY.html)"
+        "--page", type=Path, metavar="FILE", help="page to write (default: out/review-CITY.html)"
     )
     export.add_argument(
         "--replace",

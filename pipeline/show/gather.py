@@ -8,12 +8,12 @@ Any id of the trip will do: as its file had it, after cleaning, or of one of its
 """
 
 import re
-import shlex
 from pathlib import Path
 
 import polars as pl
 
 from pipeline.errors import SourceError
+from pipeline.options import argument
 from pipeline.params import Parameters
 from pipeline.records import (
     AnnotatedTrip,
@@ -216,5 +216,5 @@ def _unknown(tables: CityTables, trip_id: str) -> SourceError:
     return SourceError(
         f"data/{tables.city}: expected trip {trip_id!r}, found no raw, cleaned or matched trip of"
         f" that id; nearest: {', '.join(near)}; run"
-        f" `python -m pipeline show {tables.city} {shlex.quote(near[0])}`"
+        f" `python -m pipeline show {tables.city} {argument(near[0])}`"
     )

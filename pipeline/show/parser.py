@@ -62,14 +62,14 @@ def _add_metrics(commands: "Commands[argparse.ArgumentParser]") -> None:
         " data is needed. `dvc metrics diff` says which of them a change has moved.",
     )
     parser.add_argument(
-        "cities", metavar="CITY", nargs="*", help="keys under `cities:`; none = all of them"
+        "cities", metavar="CITY", nargs="*", help="keys under `cities:` (default: all of them)"
     )
     parser.add_argument(
         "--only",
         metavar="NAME",
         action="append",
         default=[],
-        help="only the metrics file of this name, such as `check`; may be repeated",
+        help="only the metrics file of this name, such as `check`; may be repeated (default: all)",
     )
     parser.set_defaults(command=_metrics)
 

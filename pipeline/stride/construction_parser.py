@@ -47,7 +47,9 @@ def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
     compile_.add_argument("--people", metavar="N", type=int, help="how many, 1 to 2000")
     compile_.add_argument("--seconds", metavar="S", type=float, help="how long, to 3600")
     compile_.add_argument("--pattern", metavar="P", help="way of moving, for `template` only")
-    compile_.add_argument("--id", metavar="ID", default="0000", help="id of the scenario (0000)")
+    compile_.add_argument(
+        "--id", metavar="ID", default="0000", help="id of the scenario (default: %(default)s)"
+    )
     compile_.add_argument("--out", metavar="BENCH.json", type=Path, help="write it as a benchmark")
     compile_.add_argument("--json", action="store_true", help="print it as JSON")
     compile_.set_defaults(command=_starter("compile"))
@@ -73,7 +75,7 @@ def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
         metavar="ID",
         action="append",
         default=[],
-        help="only this one; may be repeated",
+        help="only this one; may be repeated (default: all)",
     )
     walk.set_defaults(command=_starter("walk"))
 

@@ -26,13 +26,13 @@ States are (T, N, 7) arrays: x, y, vx, vy, goal x, goal y, radius; who is absent
 """
 _MEASURE = (
     "Compute all measures of one array. --mode reference gives the 20 measures exactly as the"
-    " published scorer; strict (the default) gives no value where there is no data or the input"
+    " published scorer; strict gives no value where there is no data or the input"
     " cannot be trusted, and the corrected measures too."
 )
 _SCORE = (
     "Score trajectories against a benchmark: an .npz with the scenarios' ids as keys, or a folder"
     " of ID/sim.npz. --mode reference reproduces the published scorer, faults included; in strict"
-    " mode (the default) what is not finite, unknown, missing or cannot be trusted fails."
+    " mode what is not finite, unknown, missing or cannot be trusted fails."
 )
 _COMPARE = (
     "Put reports of several generators on one benchmark side by side. All must be of one mode and"
@@ -80,7 +80,8 @@ def _add_measure(actions: "Actions[argparse.ArgumentParser]") -> None:
         metavar="FUNCTION.NAME=VALUE",
         action="append",
         default=[],
-        help="another value of a parameter, such as clustering_trend.eps_mult=2.5; may be repeated",
+        help="another value of a parameter, such as clustering_trend.eps_mult=2.5; may be repeated"
+        " (default: the published values)",
     )
     measure.add_argument("--json", action="store_true", help="print it as JSON")
     _add_reading(measure)
@@ -94,7 +95,7 @@ def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
     score.add_argument("--out", metavar="REPORT.json", type=Path, required=True)
     score.add_argument("--csv", metavar="CHECKS.csv", type=Path, help="also a row per check")
     score.add_argument(
-        "--generator", metavar="NAME", help="what made the states (their file's name by default)"
+        "--generator", metavar="NAME", help="what made the states (default: the name of their file)"
     )
     score.add_argument(
         "--maps", metavar="DIR", type=Path, help="folder of MAP/map.npz, MAP as in `scenario_id`"
@@ -133,27 +134,36 @@ def _add_import(actions: "Actions[argparse.ArgumentParser]") -> None:
         "--pixel-order", choices=("xy", "row_column"), help="what the homography takes"
     )
     bring.add_argument("--columns", metavar="id=NAME,x=NAME,...", help="columns of a table")
-    bring.add_argument("--radius", metavar="M", type=float, default=0.2, help="of everybody (0.2)")
+    bring.add_argument(
+        "--radius", metavar="M", type=float, default=0.2, help="of everybody (default: %(default)s)"
+    )
     bring.add_argument("--resample", metavar="S", type=float, help="seconds between frames wanted")
     bring.set_defaults(command=_starter("bring"))
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     """Add how states are read."""
-    parser.add_argument("--mode", choices=("reference", "strict"), default="strict")
+    parser.add_argument(
+        "--mode",
+        choices=("reference", "strict"),
+        default="strict",
+        help="how missing and faulty values count, see above (default: %(default)s)",
+    )
     parser.add_argument(
         "--dt", metavar="S", type=float, help="seconds from one frame to the next, if known"
     )
     parser.add_argument(
         "--absent",
         choices=("zero", "zero_row", "nan"),
-        help="who is absent: at x = y = 0, with a row of zeros, with NaN for x and y",
+        help="who is absent: at x = y = 0, with a row of zeros, with NaN for x and y"
+        " (default: zero, and doubtful rows are told)",
     )
     parser.add_argument(
         "--velocity",
         choices=("columns", "positions"),
         default="columns",
-        help="take velocities from their columns (the default) or derive them from positions",
+        help="take velocities from their columns, or derive them from positions"
+        " (default: %(default)s)",
     )
     parser.add_argument(
         "--resample", metavar="S", type=float, help="seconds between frames wanted, such as 0.4"

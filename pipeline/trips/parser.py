@@ -7,7 +7,7 @@ python -m pipeline match-file --network NET.parquet --points POINTS.parquet --ou
 import argparse
 from pathlib import Path
 
-from pipeline.errors import SourceError
+from pipeline.options import at_least
 
 Commands = argparse._SubParsersAction
 
@@ -30,13 +30,17 @@ def _add_match(commands: "Commands[argparse.ArgumentParser]") -> None:
     parser.add_argument("--points", type=Path, required=True, metavar="POINTS.parquet")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument(
-        "--workers", type=int, default=0, metavar="N", help="threads; 0 (the default) = all cores"
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="threads; 0 = all cores (default: %(default)s)",
     )
     parser.add_argument(
         "--params",
         type=Path,
         metavar="FILE",
-        help="YAML file whose section `match:` is used (the default is this project's params.yaml)",
+        help="YAML file whose section `match:` is used (default: this project's params.yaml)",
     )
     parser.set_defaults(command=_match_file)
 
@@ -46,17 +50,14 @@ def _match_file(arguments: argparse.Namespace) -> int:
     from pipeline.trips.matching.match_file import match_file  # noqa: PLC0415
     from pipeline.trips.matching.settings import MatchSettings  # noqa: PLC0415
 
-    if arguments.workers < 0:
-        raise SourceError(
-            f"--workers: expected 0 or more, found {arguments.workers}; 0 = all cores"
-        )
+    workers = at_least(0, "--workers", arguments.workers)
     file = arguments.params or Path(__file__).resolve().parents[2] / "params.yaml"
     counts = match_file(
         arguments.network,
         arguments.points,
         arguments.out,
         settings=section_of(file, "match", MatchSettings),
-        workers=arguments.workers,
+        workers=workers,
     )
     print(
         f"{counts.traces:,} traces, {counts.points:,} points: {counts.placed:,} points on a road,"
