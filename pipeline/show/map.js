@@ -2,7 +2,8 @@
 // for each view because it keeps its size on the screen (names, arrows, cell numbers).
 let trip = null;  // what is drawn: rows of pipeline/show/drawing.py, points, places
 const svg = document.getElementById("map");
-const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, sized: false};  // screen = (x + scale*east, y - scale*north)
+// `fitted`: the box that the view was fitted to, until a hand moves or zooms it.
+const view = {scale: 1, x: 0, y: 0, width: 1, height: 1, sized: false, fitted: null};  // screen = (x + scale*east, y - scale*north)
 const drawnLast = [];  // what a page adds to each view: functions of the places that are taken
 const CLOSEST = 12, WIDEST = 0.002;  // pixels per metre
 const ROADS = [  // kinds of streets from the least to the greatest: metres wide, least pixels
@@ -84,6 +85,7 @@ function drawTrip(next) {
   drawCells();
   drawPath();
   drawPoints();
+  view.fitted = null;
   if (view.sized) fitWhole();
 }
 
@@ -117,6 +119,7 @@ function fit(box) {
   view.scale = clampScale(Math.min((view.width - 2 * rim) / wide, (view.height - 2 * rim) / high));
   view.x = view.width / 2 - view.scale * (box[0] + box[2]) / 2;
   view.y = view.height / 2 + view.scale * (box[1] + box[3]) / 2;
+  view.fitted = box;
   refresh();
 }
 
@@ -131,6 +134,7 @@ function zoomAt(factor, px, py) {
   view.x = px - (px - view.x) * scale / view.scale;
   view.y = py - (py - view.y) * scale / view.scale;
   view.scale = scale;
+  view.fitted = null;
   refresh();
 }
 
@@ -141,6 +145,7 @@ function zoomBy(factor) {
 function moveBy(dx, dy) {
   view.x += dx;
   view.y += dy;
+  view.fitted = null;
   refresh();
 }
 
@@ -182,7 +187,8 @@ function startMap() {
     view.y += (frame.height - view.height) / 2;
     view.width = frame.width;
     view.height = frame.height;
-    if (view.sized) refresh();
-    else { view.sized = true; if (trip) fitWhole(); }
+    if (!view.sized) { view.sized = true; if (trip) fitWhole(); }
+    else if (view.fitted) fit(view.fitted);  // what was shown whole stays whole
+    else refresh();
   }).observe(svg);
 }

@@ -516,6 +516,53 @@ def test_nothing_is_wider_than_the_window(browser, width):
         assert browser.run("document.documentElement.scrollHeight <= innerHeight")
 
 
+SIZE = "[view.width, view.height]"
+WHOLE = "boundsOf([...trip.legs.map((leg) => leg.line), ...trip.cells.map((cell) => cell.ring)])"
+
+
+def resized(browser, width, height):
+    """Give the window another size and wait until the map has it."""
+    before = browser.run(SIZE)
+    browser.look(width=width, height=height, scheme="light")
+    browser.wait_for(f"String({SIZE}) !== String({before})")
+    browser.settle()
+
+
+def rims(browser):
+    """Return how far the trip is from the left, upper, right and lower end of the map, pixels."""
+    (left, lower), (right, upper) = browser.run(
+        f"(([a, b, c, d]) => [toScreen(a, b), toScreen(c, d)])({WHOLE})"
+    )
+    width, height = browser.run(SIZE)
+    return [left, upper, width - right, height - lower]
+
+
+def test_a_trip_that_was_shown_whole_stays_whole_when_the_window_is_resized(browser):
+    scale = browser.run("view.scale")
+    for width, height in ((1000, 560), (1920, 1080)):
+        resized(browser, width, height)
+        narrow = min(rims(browser))
+        size = browser.run(SIZE)
+        # As near to the ends of the map as when it is fitted, and in the middle.
+        assert narrow == pytest.approx(min(56, *(one / 8 for one in size)), abs=0.01)
+        assert rims(browser)[:2] == pytest.approx(rims(browser)[2:], abs=0.01)
+    resized(browser, 1440, 900)
+    assert browser.run("view.scale") == pytest.approx(scale)
+
+
+def test_a_view_chosen_by_hand_keeps_scale_and_middle_when_the_window_is_resized(browser):
+    middle_of_map = "toWorld(view.width / 2, view.height / 2)"
+    browser.run("zoomBy(3), moveBy(40, -25)")
+    scale, centre = browser.run(f"[view.scale, {middle_of_map}]")
+    resized(browser, 1000, 560)
+    assert browser.run("view.scale") == scale
+    assert browser.run(middle_of_map) == pytest.approx(centre)
+    browser.run("fitWhole()")
+    resized(browser, 1440, 900)
+    assert browser.run("view.scale") != scale
+    assert min(rims(browser)) > 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(browser, scheme):
     """Contrast at least 4.5 to 1, as WCAG asks of small text."""
