@@ -56,7 +56,12 @@ def read_roadmap(geo: Path, rel: Path, highway_codes: dict[str, str]) -> list[Ro
     if len(by_id) != len(segments):
         raise SourceError(f"{geo}: expected every geo_id once, found a repeated one; mend the file")
     pairs = _read_csv(rel, REL_COLUMNS)
-    for origin, destination in pairs.select(pl.col(REL_COLUMNS).cast(pl.Int64)).iter_rows():
+    try:
+        numbers = pairs.select(pl.col(REL_COLUMNS).cast(pl.Int64))
+    except pl.exceptions.InvalidOperationError as fault:
+        found = " ".join(str(fault).split())
+        raise SourceError(f"{rel}: expected whole numbers, found {found}; mend the file") from fault
+    for origin, destination in numbers.iter_rows():
         if origin not in by_id or destination not in by_id:
             raise SourceError(
                 f"{rel}: expected segments of {geo.name}, found the pair {origin}, {destination};"
@@ -150,9 +155,18 @@ def _segment(row: dict[str, Any], path: Path, highway_codes: dict[str, str]) -> 
 
 def _read_csv(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     try:
-        table = pl.read_csv(path, infer_schema=False)
+        content = path.read_bytes()
+        content.decode("utf-8")
+        table = pl.read_csv(content, infer_schema=False)
+    except UnicodeDecodeError as fault:
+        line = content.count(b"\n", 0, fault.start) + 1
+        raise SourceError(
+            f"{path}: expected text in UTF-8, found the byte {content[fault.start]:#04x} in line"
+            f" {line}; convert the file, such as with `iconv -f latin1 -t utf-8`, or mend the line"
+        ) from fault
     except (OSError, pl.exceptions.PolarsError) as fault:
-        raise SourceError(f"{path}: expected a CSV file, found {fault}") from fault
+        found = " ".join(str(fault).split())
+        raise SourceError(f"{path}: expected a CSV file, found {found}; replace it") from fault
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise SourceError(

@@ -109,6 +109,34 @@ def test_a_broken_road_map_is_one_source_error(tmp_path, geo, rel, message):
     assert message in str(fault.value)
 
 
+@pytest.mark.parametrize("name", ["roadmap.geo", "roadmap.rel"])
+def test_a_byte_that_is_no_utf_8_is_named_with_file_and_line(tmp_path, name):
+    roadmap = source(tmp_path, TWO, "0,geo,0,7\n")
+    file = tmp_path / name
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:-1], lines[-1].replace(b"e", "é".encode("latin1"), 1)]))
+    with pytest.raises(SourceError) as fault:
+        read_roadmap(Path(roadmap.geo), Path(roadmap.rel), roadmap.highway_codes)
+    assert str(fault.value).startswith(
+        f"{file}: expected text in UTF-8, found the byte 0xe9 in line {len(lines)}; convert"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rel", "message"),
+    [
+        ("0,geo,0,7,9,9\n", "roadmap.rel: expected a CSV file, found "),
+        ("0,geo,0,seven\n", "roadmap.rel: expected whole numbers, found "),
+    ],
+)
+def test_a_table_that_is_none_is_told_in_one_line(tmp_path, rel, message):
+    roadmap = source(tmp_path, TWO, rel)
+    with pytest.raises(SourceError) as fault:
+        read_roadmap(Path(roadmap.geo), Path(roadmap.rel), roadmap.highway_codes)
+    assert message in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
 def test_a_road_map_without_a_column_is_refused(tmp_path):
     roadmap = source(tmp_path, TWO, "")
     pl.read_csv(roadmap.geo).drop("u").write_csv(roadmap.geo)
