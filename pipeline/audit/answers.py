@@ -42,7 +42,8 @@ class Answers(NamedTuple):
 def holds_answers(path: Path) -> bool:
     """Tell whether a path is a ledger, an export of one, or a folder of responses."""
     if path.is_dir():
-        return (path / FILE).is_file() or any(path.glob("*.parquet"))
+        of_city = (path / "annotated").is_dir()  # which holds other tables, too
+        return (path / FILE).is_file() or (any(path.glob("*.parquet")) and not of_city)
     return path.is_file()
 
 

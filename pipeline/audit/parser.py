@@ -14,14 +14,14 @@ _AUDIT = (
     " draws: which inputs differ, the rendered prompts of a few trips, rows that changed, came or"
     " went, length, questions, variety, grounding, quality control and scores with intervals and"
     " tests, and the trips that got worse. A version is `workspace`, a git revision (its data come"
-    " from DVC's cache or remote), or a folder with a copy of data/; or both are ledgers of answers"
-    " (an export, or a folder of responses). Prints Markdown; changes nothing."
+    " from DVC's cache or remote), or a folder with a copy of data/ or of one city's; or both are"
+    " ledgers of answers (an export, or a folder of responses). Prints Markdown; changes nothing."
 )
 _DIFF = (
     "Compare two releases, record by record (the task instances of data/CITY/release): which are"
     " new, gone or changed, and why: trip, draws, model, prompt, parameters, check, judge,"
     " selection, schema. A version is named as for `audit`; a folder may also be a published"
-    " release, or the folder of one city. Prints Markdown; changes nothing."
+    " release, or a city's folder in one. Prints Markdown; changes nothing."
 )
 
 

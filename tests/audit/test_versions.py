@@ -2,6 +2,7 @@
 
 import shutil
 
+import polars as pl
 import pytest
 
 from pipeline.audit.audit import audit
@@ -129,6 +130,18 @@ def test_a_citys_own_folder_and_its_release_stand_for_that_city_alone(small, wit
     with open_version(small.root, str(small.root / within)) as version:
         assert (version.alone, version.cities, version.files) == ("monaco", ["monaco"], small.root)
         assert version.folder("monaco") == small.root / "data/monaco"
+
+
+def test_the_folders_of_one_city_compare_by_its_texts_whatever_tables_it_holds(small, tmp_path):
+    kept = shutil.copytree(small.root / "data/monaco", tmp_path / "monaco")
+    for folder in (kept, small.root / "data/monaco"):
+        pl.DataFrame({"cell": ["a"]}).write_parquet(folder / "cells.parquet")
+    given = (str(kept), str(small.root / "data/monaco"))
+    report = audit(small.root, *given, options=NONE)
+    assert (report.before.kind, report.after.kind) == ("folder", "folder")
+    (city,) = report.cities
+    assert city.rows.paired == city.rows.before > 0
+    assert city.rows.changed == 0
 
 
 def test_a_folder_of_cities_may_hold_the_published_release_too(small):
