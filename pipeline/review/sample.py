@@ -30,6 +30,7 @@ def trips_of(tables: CityTables, *, named: Path | None, drawn: int | None) -> li
             choice for people is older than the check.
     """
     tables.require("checked")
+    _expect_checked_trips(tables)
     if named is not None:
         ids = _ids_in(named)
     elif drawn is not None:
@@ -68,6 +69,20 @@ def _ids_in(file: Path) -> list[str]:
     return ids
 
 
+def _expect_checked_trips(tables: CityTables) -> None:
+    """Raise SourceError where quality control refused every trip: none can be selected or drawn."""
+    if not _number(tables, "checked"):
+        raise SourceError(
+            f"data/{tables.city}/checked: expected checked trips, found none, so no trip is"
+            f" selected or can be drawn; data/{tables.city}/metrics/check.json counts what refused them:"
+            f" change `check` in params.yaml and run `{tables.maker_command('sampled')}`"
+        )
+
+
+def _number(tables: CityTables, name: str) -> int:
+    return int(tables.collect(tables.scan(name).select(pl.len()), name).item())
+
+
 def _all_ids(tables: CityTables) -> list[str]:
     ids = tables.collect(tables.scan("checked").select("trip_id"), "checked")
     return list(ids["trip_id"])
@@ -77,9 +92,18 @@ def _chosen_for_people(tables: CityTables) -> list[str]:
     tables.require("sampled")
     chosen = tables.scan("sampled").filter(pl.col("why").list.contains("people"))
     ids = list(tables.collect(chosen.select("trip_id"), "sampled")["trip_id"])
-    if not ids:
+    if ids:
+        return ids
+    tables.require("selected")
+    if not _number(tables, "selected"):
         raise SourceError(
-            f"{tables.city}: expected trips that `select` chose for people, found none; raise"
-            " their number in params.yaml or name some with --trips or -n"
+            f"data/{tables.city}/selected.parquet: expected selected trips, found none;"
+            f" data/{tables.city}/metrics/selection.json counts what refused them: change `select`"
+            f" in params.yaml and run `{tables.maker_command('selected')}`, or take checked trips"
+            " with --trips or -n"
         )
-    return ids
+    raise SourceError(
+        f"data/{tables.city}/sampled.parquet: expected trips that `select` chose for people, found"
+        " none; raise `select.samples.people` in params.yaml and run"
+        f" `{tables.maker_command('sampled')}`, or name some with --trips or -n"
+    )

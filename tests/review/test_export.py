@@ -166,8 +166,35 @@ def test_a_choice_for_people_older_than_the_check_says_what_to_run(root):
 
 def test_without_trips_for_people_the_ways_to_name_some_are_told(root):
     sample_people(root, [])
-    with pytest.raises(SourceError, match="--trips or -n"):
+    put(root, "selected", [{"trip_id": IDS[0], "score": 4.5, "scored": 10, "at_cut": False}])
+    with pytest.raises(SourceError, match=r"raise `select\.samples\.people` .* --trips or -n$"):
         ask(root)
+
+
+def test_where_nothing_is_selected_nobody_is_told_to_ask_for_more(root):
+    put(root, "sampled", [])
+    put(root, "selected", [])
+    message = (
+        r"^data/tiny/selected\.parquet: expected selected trips, found none; .*/selection\.json"
+        r" counts .*: change `select` in params\.yaml and run `dvc repro select@tiny`, or take"
+    )
+    with pytest.raises(SourceError, match=message):
+        ask(root)
+
+
+@pytest.mark.parametrize("wish", [{}, {"drawn": 3}, {"named": "ids.txt"}])
+def test_where_quality_control_refused_every_trip_one_line_says_so(root, wish):
+    for name in ("checked", "sampled", "selected"):
+        put(root, name, [])
+    (root / "ids.txt").write_text(f"{IDS[0]}\n", "utf-8")
+    if "named" in wish:
+        wish = {"named": root / wish["named"]}
+    message = (
+        r"^data/tiny/checked: expected checked trips, found none, so no trip is selected or can be"
+        r" drawn; .*/check\.json counts .*: change `check` .* run `dvc repro select@tiny`$"
+    )
+    with pytest.raises(SourceError, match=message):
+        ask(root, **wish, replace=True)
 
 
 def test_from_the_command_line_there_and_back(root, monkeypatch, capsys):
