@@ -74,8 +74,8 @@ def _expect_checked_trips(tables: CityTables) -> None:
     if not _number(tables, "checked"):
         raise SourceError(
             f"data/{tables.city}/checked: expected checked trips, found none, so no trip is"
-            f" selected or can be drawn; data/{tables.city}/metrics/check.json counts what refused them:"
-            f" change `check` in params.yaml and run `{tables.maker_command('sampled')}`"
+            f" selected or can be drawn; data/{tables.city}/metrics/check.json counts what refused"
+            f" them: change `check` in params.yaml and run `{tables.maker_command('sampled')}`"
         )
 
 
