@@ -377,14 +377,16 @@ class SelectedTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SampledTrip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A trip that others look at too, and why: a second model, people, or both.
 
-    `conflicts` are criteria the judge scored high although quality control found a fault.
+    `judge_milder` are criteria the judge found nothing false by although quality control flagged
+    the texts, `judge_stricter` those it found something false by although no flag stands.
     """
 
     trip_id: str
     selected: bool
     score: float | None
-    why: list[Literal["sample", "near_cut", "conflict", "people"]]
-    conflicts: list[str]
+    why: list[Literal["sample", "near_cut", "judge_milder", "judge_stricter", "people"]]
+    judge_milder: list[str]
+    judge_stricter: list[str]
 
 
 class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,14 +1,14 @@
 """Measure how far the judges agree: models with models, people with people, people with models.
 
     judged + rejudged on the random sample, data/reviews/<city>/*.jsonl
-    ->  metrics/agreement.json: means, pairs, groups; what near_cut and conflict trips showed
+    ->  metrics/agreement.json: means, pairs, groups; what the other trips that were drawn showed
         ratings.parquet: the ratings that count; the others are rejections with a reason
 
 Of a person only the first score counts, given before any model's was seen; how often one was
 revised after that is told. Only the random sample tells how far judges agree in general: on
-selected trips, as in the paper. The trips near the cut and those in conflict were picked for being
-hard; they are reported apart. Without people or other judges the lists are empty. Paper: A.3.5,
-Tables 13 and 14.
+selected trips, as in the paper. The trips near the cut, and those on which judge and quality
+control disagree, were picked for being hard; they are reported apart. Without people or other
+judges the lists are empty. Paper: A.3.5, Tables 13 and 14.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
             "pairs": report.pairs,
             "groups": report.groups,
             "near_cut": list(_near_cut(judged, rejudged, sampled)),
-            "conflicts": list(_conflicts(judged, rejudged, sampled)),
+            "disagreements": list(_disagreements(judged, rejudged, sampled)),
         },
     )
     report.plot_of_agreement().write_csv(io.path("agreement_plot"))
@@ -147,22 +147,26 @@ def _score_of(trips: pl.DataFrame) -> dict[str, Any]:
     return {"trips": trips.height, "mean": _mean(trips["units"] / UNITS)}
 
 
-def _conflicts(
+def _disagreements(
     judged: pl.DataFrame, rejudged: pl.DataFrame, sampled: pl.DataFrame
 ) -> Iterator[dict[str, Any]]:
-    """Yield how every judge scores the criteria in which quality control had found a fault."""
-    disputed = (
-        sampled.filter(pl.col("why").list.contains("conflict"))
-        .select("trip_id", criterion="conflicts")
+    """Yield how every judge scores the criteria in which the first and quality control disagree."""
+    disputed = {
+        purpose: sampled.filter(pl.col("why").list.contains(purpose))
+        .select("trip_id", criterion=purpose)
         .explode("criterion")
-    )
+        for purpose in ("judge_milder", "judge_stricter")
+    }
     for verdicts in (judged, rejudged):
         for (model,), rows in verdicts.group_by("model", maintain_order=True):
             scores = rows.select("trip_id", pl.col("scores").struct.unnest()).unpivot(
                 CRITERIA, index="trip_id", variable_name="criterion", value_name="score"
             )
-            found = disputed.join(scores, on=["trip_id", "criterion"]).drop_nulls("score")
-            yield {"judge": model, "scores": found.height, "mean": _mean(found["score"])}
+            told: dict[str, Any] = {"judge": model}
+            for purpose, pairs in disputed.items():
+                found = pairs.join(scores, on=["trip_id", "criterion"]).drop_nulls("score")
+                told[purpose] = {"scores": found.height, "mean": _mean(found["score"])}
+            yield told
 
 
 def _mean(values: pl.Series) -> float | None:

@@ -10,7 +10,7 @@ stricter or milder, and a trip must neither win nor lose by having met them. Pap
 """
 
 import sys
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import polars as pl
@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from pipeline.keys import Seed
 from pipeline.quality.rubric import CRITERIA, TASKS, task_of
-from pipeline.quality.sampling import UNITS, Cut, SampleSettings, draws, qc_faults, sampled
+from pipeline.quality.sampling import UNITS, Cut, SampleSettings, draws, flagged_tasks, sampled
 from pipeline.store import StageIO
 
 _PER_TASK = UNITS // len(TASKS)
@@ -100,7 +100,7 @@ def selected(judged: pl.DataFrame, *, settings: SelectSettings, seed: int) -> Se
     )
     ranked = trips.filter(refused="").sort("units", "tie", descending=[True, False])
     taken = ranked.head(settings.top)
-    cut = _cut(ranked, taken)
+    cut = _cut(ranked, taken, settings)
     trips = trips.with_columns(selected=pl.col("trip_id").is_in(taken["trip_id"].implode()))
     below = (pl.col("refused") == "") & ~pl.col("selected")
     at_cut = pl.lit(value=False)
@@ -120,12 +120,14 @@ def selected(judged: pl.DataFrame, *, settings: SelectSettings, seed: int) -> Se
     return Selection(trips, cut)
 
 
-def _cut(ranked: pl.DataFrame, taken: pl.DataFrame) -> Cut:
-    """Tell where the cut fell; nowhere when all that rank are taken."""
-    if ranked.height == taken.height:
-        return Cut(None, 0, 0)
-    units = int(taken["units"][-1])
-    return Cut(units, int((ranked["units"] == units).sum()), int((taken["units"] == units).sum()))
+def _cut(ranked: pl.DataFrame, taken: pl.DataFrame, settings: SelectSettings) -> Cut:
+    """Tell where the cut fell: at the least score, unless more trips reach it than are taken."""
+    by: Literal["top", "least_score"] = "least_score"
+    units = settings.least_score * UNITS
+    if ranked.height > taken.height:
+        by, units = "top", int(taken["units"][-1])
+    tied, tied_taken = (int((trips["units"] == units).sum()) for trips in (ranked, taken))
+    return Cut(by, units, tied, tied_taken)
 
 
 def _rejections(selection: Selection, settings: SelectSettings) -> pl.DataFrame:
@@ -151,22 +153,23 @@ def _rejections(selection: Selection, settings: SelectSettings) -> pl.DataFrame:
 
 
 def _cut_words(cut: Cut) -> str:
-    if cut.units is None:
-        return "no cut: fewer trips than could be taken"
+    score = round(cut.units / UNITS, 4)
+    if cut.by == "least_score":
+        return f"the cut is at {score}, the least score"
     tied = f", {cut.tied} tie there, {cut.tied_taken} of them taken by hash"
-    return f"the cut is at {round(cut.units / UNITS, 4)}{tied if cut.tied > cut.tied_taken else ''}"
+    return f"the cut is at {score}{tied if cut.tied > cut.tied_taken else ''}"
 
 
 def run(io: StageIO, *, seed: Seed, select: SelectSettings, city: str) -> None:
     """Select the trips of a city, and draw those that others look at."""
     judged = io.read("judged")
     selection = selected(judged, settings=select, seed=seed)
-    faults = pl.concat([qc_faults(frame) for frame in io.batches("checked")])
+    flags = pl.concat([flagged_tasks(frame) for frame in io.batches("checked")])
     samples = sampled(
         selection.trips,
         selection.cut,
         judged=judged,
-        faults=faults,
+        flags=flags,
         settings=select.samples,
         seed=seed,
     )
@@ -204,7 +207,8 @@ def _figures(
         "selected": int(trips["selected"].sum()),
         "top": settings.top,
         "cut": {
-            "score": None if cut.units is None else round(cut.units / UNITS, 4),
+            "by": cut.by,
+            "score": round(cut.units / UNITS, 4),
             "tied": cut.tied,
             "tied_taken": cut.tied_taken,
             "tie_break": "lowest blake2b-64 of seed, 'tie' and trip id, joined by 0x1f",

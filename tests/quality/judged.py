@@ -45,8 +45,8 @@ TEXTS = Texts(
 )
 FAMILIES = {"gpt": "openai", "qwen": "qwen"}
 RULES = {"kind": "rules"}
-SAMPLES = {"sample": 2, "near_cut": 10, "near_cut_margin": 0.1, "conflict": 10,
-           "conflict_score": 4, "people": 1}  # fmt: skip
+SAMPLES = {"sample": 2, "near_cut": 10, "near_cut_margin": 0.1, "sound_score": 4,
+           "judge_milder": 10, "judge_stricter": 10, "people": 1}  # fmt: skip
 HASH = "3f" * 32
 
 

@@ -140,7 +140,8 @@ def test_the_plots_show_chance_beside_what_was_observed():
 
 def sampled_rows(*why: tuple[str, list[str], bool]) -> list[dict]:
     return [{"trip_id": one, "selected": taken, "score": 4.0, "why": reasons,
-             "conflicts": ["caption_accuracy"] if "conflict" in reasons else []}
+             "judge_milder": ["caption_accuracy"] if "judge_milder" in reasons else [],
+             "judge_stricter": ["queries_accuracy"] if "judge_stricter" in reasons else []}
             for one, reasons, taken in why]  # fmt: skip
 
 
@@ -155,12 +156,13 @@ def project(tmp_path):
     drawn = sampled_rows(
         ("t0", ["sample", "people"], True), ("t1", ["sample", "people"], True),
         ("t2", ["sample"], True), ("t3", ["near_cut"], True), ("t4", ["near_cut"], False),
-        ("t5", ["conflict"], False),
+        ("t5", ["judge_milder"], False), ("t6", ["judge_stricter"], False),
     )  # fmt: skip
     made.put("sampled", drawn)
     rejudged = [verdict(row["trip_id"], scores(5), model="P") for row in drawn]
     rejudged[3:] = [verdict("t3", scores(4), model="P"), verdict("t4", scores(2), model="P"),
-                    verdict("t5", scores(2), model="P")]  # fmt: skip
+                    verdict("t5", scores(2), model="P"),
+                    verdict("t6", scores(3), model="P")]  # fmt: skip
     rejudged += [verdict(row["trip_id"], scores(4)) for row in drawn]
     made.put("rejudged", msgspec.to_builtins(rejudged))
     return made
@@ -281,11 +283,13 @@ def test_both_sides_of_the_cut_are_told_for_every_judge(project):
     assert cut["rules"]["taken"] == cut["rules"]["left_out"] == {"trips": 1, "mean": 4.0}
 
 
-def test_conflicts_are_told_for_every_judge(project):
+def test_disagreements_are_told_for_every_judge(project):
     project.run("agree")
-    found = {one["judge"]: one for one in project.record_of("agreement")["conflicts"]}
-    assert found["P"] == {"judge": "P", "scores": 1, "mean": 2.0}
-    assert found["rules"] == {"judge": "rules", "scores": 1, "mean": 4.0}
+    found = {one["judge"]: one for one in project.record_of("agreement")["disagreements"]}
+    assert found["P"] == {"judge": "P", "judge_milder": {"scores": 1, "mean": 2.0},
+                          "judge_stricter": {"scores": 1, "mean": 3.0}}  # fmt: skip
+    assert found["rules"] == {"judge": "rules", "judge_milder": {"scores": 1, "mean": 4.0},
+                              "judge_stricter": {"scores": 1, "mean": 4.0}}  # fmt: skip
 
 
 def test_the_stage_gives_the_same_bytes_in_every_run(project):
@@ -305,4 +309,4 @@ def test_a_city_without_trips_has_an_empty_report(tmp_path):
     project.run("agree")
     record = project.record_of("agreement")
     assert record["means"] == record["pairs"] == record["groups"] == []
-    assert record["near_cut"] == record["conflicts"] == []
+    assert record["near_cut"] == record["disagreements"] == []

@@ -43,7 +43,8 @@ def trips():
 def judged(tmp_path, trips):
     """Three checked trips that wait for a judge; two of them are drawn for others."""
     made = judged_project(tmp_path, [trips[:2], trips[2:]])
-    drawn = [{"trip_id": one, "selected": True, "score": 4.0, "why": ["sample"], "conflicts": []}
+    drawn = [{"trip_id": one, "selected": True, "score": 4.0, "why": ["sample"],
+              "judge_milder": [], "judge_stricter": []}
              for one in ("t1", "t3")]  # fmt: skip
     made.put("sampled", drawn)
     return completed(made)

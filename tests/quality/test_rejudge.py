@@ -28,7 +28,8 @@ def trips():
 def project(tmp_path, trips):
     """Four trips in two shards, of which two are drawn; the judge `toy` answers about those."""
     made = judged_project(tmp_path, [trips[:2], trips[2:]])
-    drawn = [{"trip_id": one, "selected": True, "score": 4.0, "why": ["sample"], "conflicts": []}
+    drawn = [{"trip_id": one, "selected": True, "score": 4.0, "why": ["sample"],
+              "judge_milder": [], "judge_stricter": []}
              for one in ("t2", "t3")]  # fmt: skip
     made.put("sampled", drawn)
     other = recorded(made)

@@ -10,25 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.quality.rubric import CRITERIA, TASKS, task_of
+from pipeline.quality.rules import STAGE_OF, Rule
 from pipeline.quality.sampling import (
     UNITS,
     Cut,
     SampleSettings,
-    conflicts,
+    disagreements,
     draws,
-    qc_faults,
+    flagged_tasks,
     sampled,
 )
 from pipeline.quality.select import SelectSettings, scored, selected
 from pipeline.quality.verdicts import verdicts_frame
-from pipeline.records import Scores
+from pipeline.records import Finding, Scores
 from pipeline.schemas import arrow_schema
 from tests.quality.judged import (
     SAMPLES,
     checked_trip,
-    claim,
     judged_project,
-    mention,
     put_shard,
     scores,
     verdict,
@@ -56,13 +55,31 @@ def taken(frame: pl.DataFrame, **changes) -> set[str]:
     return set(choose(frame, **changes).filter("selected")["trip_id"])
 
 
-def draw_samples(frame: pl.DataFrame, *, faults: pl.DataFrame | None = None, top=100, **changes):
-    found = selected(frame, settings=msgspec.structs.replace(SETTINGS, top=top), seed=7)
-    nothing = pl.DataFrame(schema={"trip_id": pl.String, "criterion": pl.String})
+NO_FLAGS = pl.DataFrame(schema={"trip_id": pl.String, "task": pl.String})
+
+
+def draw_samples(
+    frame: pl.DataFrame, *, flags: pl.DataFrame = NO_FLAGS, top=100, least_score=2.0, **changes
+):
+    rule = msgspec.structs.replace(SETTINGS, top=top, least_score=least_score)
+    found = selected(frame, settings=rule, seed=7)
     return sampled(
-        found.trips, found.cut, judged=frame, faults=nothing if faults is None else faults,
+        found.trips, found.cut, judged=frame, flags=flags,
         settings=msgspec.structs.replace(SAMPLE, **changes), seed=7,
     )  # fmt: skip
+
+
+def checked_rows(**flags: list[Finding]) -> pl.DataFrame:
+    """Return checked trips with what quality control found in them, by id."""
+    rows = [
+        msgspec.structs.replace(checked_trip(trip_id), findings=findings)
+        for trip_id, findings in flags.items()
+    ]
+    return pl.DataFrame(msgspec.to_builtins(rows), schema=pl.Schema(arrow_schema("checked_trip")))
+
+
+def finding(field: str, rule: Rule, action: str = "flag") -> Finding:
+    return Finding(field, STAGE_OF[rule], rule.value, 0, 1, "as found", action)
 
 
 def drawn_for(samples, purpose: str) -> list[str]:
@@ -107,7 +124,7 @@ def test_a_score_is_exact(values):
 def test_more_room_than_trips_takes_all_and_cuts_nothing():
     found = selected(alike(3), settings=SETTINGS, seed=7)
     assert found.trips["selected"].all()
-    assert found.cut == Cut(None, 0, 0)
+    assert found.cut == Cut("least_score", 2.0 * UNITS, 0, 0)
 
 
 def test_the_best_are_taken_and_the_rest_say_where_the_cut_was():
@@ -123,7 +140,7 @@ def test_ties_at_the_cut_are_broken_by_a_hash_and_counted():
         settings=msgspec.structs.replace(SETTINGS, top=8),
         seed=7,
     )
-    assert found.cut == Cut(4 * UNITS, 20, 7)
+    assert found.cut == Cut("top", 4 * UNITS, 20, 7)
     winners = found.trips.filter("selected")
     assert winners.height == 8
     assert winners.filter("at_cut").height == 7
@@ -136,7 +153,7 @@ def test_a_cut_between_two_scores_breaks_no_tie():
         settings=msgspec.structs.replace(SETTINGS, top=2),
         seed=7,
     )
-    assert found.cut == Cut(5 * UNITS, 2, 2)
+    assert found.cut == Cut("top", 5 * UNITS, 2, 2)
     assert not found.trips["at_cut"].any()
 
 
@@ -181,8 +198,9 @@ def test_too_few_scored_criteria_or_none_in_a_task_is_unscored():
 def test_everything_refused_leaves_an_empty_selection():
     found = selected(alike(5, 1), settings=SETTINGS, seed=7)
     assert not found.trips["selected"].any()
-    assert found.cut == Cut(None, 0, 0)
-    assert draw_samples(alike(5, 1)).trips.height == 0
+    assert found.cut == Cut("least_score", 2.0 * UNITS, 0, 0)
+    samples = draw_samples(alike(5, 1))
+    assert drawn_for(samples, "sample") == drawn_for(samples, "people") == []
 
 
 # ---- samples -------------------------------------------------------------------------------------
@@ -223,57 +241,128 @@ def test_a_sample_is_random_over_the_trips():
     assert abs(first_half - 250) < 4 * math.sqrt(1000 * 0.25 / 4)
 
 
-def test_trips_close_to_the_cut_are_drawn_on_both_sides():
-    frame = judged(
-        far_above=scores(5),
-        above=scores(4, caption_accuracy=5),  # 4 + 1/9
-        at=scores(4),
-        below=scores(4, caption_accuracy=3),  # 4 - 1/9
-        far_below=scores(3),
-    )
-    samples = draw_samples(frame, top=3, near_cut_margin=0.12, sample=0, people=0)
+NEAR_ALONE = {"sample": 0, "people": 0, "judge_stricter": 0, "near_cut": 10}
+AROUND = judged(
+    far_above=scores(5),
+    above=scores(4, caption_accuracy=5),  # 4 + 1/9
+    at=scores(4),
+    below=scores(4, caption_accuracy=3),  # 4 - 1/9
+    far_below=scores(3),
+)
+
+
+@pytest.mark.parametrize("cut", [{"top": 3}, {"least_score": 4.0}])
+def test_trips_close_to_the_cut_are_drawn_on_both_sides_whatever_cuts(cut):
+    samples = draw_samples(AROUND, near_cut_margin=0.12, **NEAR_ALONE | cut)
     assert drawn_for(samples, "near_cut") == ["above", "at", "below"]
     assert samples.trips["selected"].to_list() == [True, True, False]
-    tight = draw_samples(frame, top=3, near_cut_margin=0.0, sample=0, people=0)
+    tight = draw_samples(AROUND, near_cut_margin=0.0, **NEAR_ALONE | cut)
     assert drawn_for(tight, "near_cut") == ["at"]
 
 
-def test_without_a_cut_no_trip_is_close_to_it():
-    assert draw_samples(alike(5)).counts["near_cut"] == {"of": 0, "drawn": 0}
+def test_the_closest_of_either_side_are_drawn_first():
+    samples = draw_samples(AROUND, top=3, near_cut_margin=1.0, **NEAR_ALONE | {"near_cut": 1})
+    assert drawn_for(samples, "near_cut") == ["at", "below"]
+    assert samples.counts["near_cut"] == {"of": 5, "drawn": 2}
 
 
-def test_a_judge_that_scores_high_where_a_fault_was_found_is_contradicted():
-    checked = pl.DataFrame(
-        msgspec.to_builtins([
-            checked_trip("seen", mentions=[mention("retrieval_query_2", "Z", verdict="invented")]),
-            checked_trip("missed", mentions=[mention("retrieval_query_2", "Z", verdict="invented")],
-                         claims=[claim("trajectory_caption", "north", "contradicted")]),
-            checked_trip("sound", mentions=[mention("instruction_concise", "Rua C")],
-                         claims=[claim("trajectory_caption", "south", "unverified")]),
-            checked_trip("unjudged", mentions=[mention("instruction_concise", "Z",
-                                                       verdict="off_route")]),
-        ]),
-        schema=pl.Schema(arrow_schema("checked_trip")),
+def test_of_trips_equally_close_a_hash_draws_whatever_their_order():
+    frame = alike(40)
+    drawn = drawn_for(draw_samples(frame, near_cut_margin=2.0, **NEAR_ALONE), "near_cut")
+    again = draw_samples(frame.reverse(), near_cut_margin=2.0, **NEAR_ALONE)
+    assert len(drawn) == 10
+    assert sorted(drawn_for(again, "near_cut")) == sorted(drawn)
+
+
+def test_a_trip_refused_for_too_few_scores_is_close_to_no_cut():
+    few = dict.fromkeys(("instructions_correctness", "queries_accuracy", "caption_accuracy",
+                         "caption_objectivity"))  # fmt: skip
+    frame = judged(few=scores(4, **few), all_there=scores(4))
+    samples = draw_samples(frame, least_score=4.0, **NEAR_ALONE)
+    assert drawn_for(samples, "near_cut") == ["all_there"]
+
+
+# ---- where judge and quality control disagree ----------------------------------------------------
+
+
+def test_what_quality_control_doubts_is_a_flag_of_grounding_or_verification():
+    frame = checked_rows(
+        name=[finding("retrieval_query_2", Rule.SHORT_NAME)],
+        twice=[finding("trajectory_caption", Rule.UNVERIFIED),
+               finding("trajectory_caption", Rule.GLOSSED_NAME),
+               finding("instruction_chatty", Rule.NEAR_NAME)],
+        mended=[finding("trajectory_caption", Rule.DASH, "repair")],
+        wording=[finding("trajectory_caption", Rule.OPENER),
+                 finding("instruction_literal", Rule.PIPELINE_WORD)],
+        nothing=[],
     )  # fmt: skip
-    faults = qc_faults(checked)
-    frame = judged(
-        seen=scores(4, queries_no_hallucination=2), missed=scores(4), sound=scores(5),
-        unjudged=scores(None),
-    )  # fmt: skip
-    found = dict(conflicts(frame, faults, from_score=4).iter_rows())
-    assert found == {"missed": ["queries_no_hallucination", "caption_accuracy"]}
-    assert dict(conflicts(frame, faults, from_score=2).iter_rows()).keys() == {"seen", "missed"}
-    samples = draw_samples(frame, faults=faults, sample=0, people=0)
-    assert samples.trips.to_dicts() == [
-        {"trip_id": "missed", "selected": True, "score": 4.0, "why": ["conflict"],
-         "conflicts": ["queries_no_hallucination", "caption_accuracy"]}
+    assert flagged_tasks(frame).rows() == [
+        ("name", "queries"), ("twice", "caption"), ("twice", "instructions"),
     ]  # fmt: skip
 
 
-def test_a_city_without_faults_has_no_conflicts():
+def test_a_judge_that_finds_nothing_false_where_something_is_flagged_is_milder():
+    flags = pl.DataFrame({"trip_id": ["all_good", "one_low", "unjudged", "other_task"],
+                          "task": ["queries", "queries", "queries", "caption"]})  # fmt: skip
+    frame = judged(
+        all_good=scores(2, queries_accuracy=4, queries_no_hallucination=5, caption_accuracy=4,
+                        instructions_correctness=4, instructions_no_hallucination=4),
+        one_low=scores(4, queries_accuracy=3),
+        unjudged=scores(4, queries_accuracy=None, queries_no_hallucination=None),
+        other_task=scores(4, caption_accuracy=1),
+    )  # fmt: skip
+    found = disagreements(frame, flags, sound=4)
+    assert found["judge_milder"].to_list() == [
+        ["queries_accuracy", "queries_no_hallucination"], [], [], [],
+    ]  # fmt: skip
+    assert found["judge_stricter"].to_list() == [[], [], [], []]
+    assert disagreements(frame, flags, sound=5)["judge_milder"].to_list() == [[], [], [], []]
+
+
+def test_a_judge_that_finds_something_false_where_nothing_is_flagged_is_stricter():
+    flags = pl.DataFrame({"trip_id": ["flagged"], "task": ["caption"]})
+    frame = judged(
+        flagged=scores(4, caption_accuracy=1),
+        not_flagged=scores(4, caption_accuracy=3, instructions_correctness=2),
+        about_style=scores(4, instructions_style_distinctness=1, caption_objectivity=1,
+                           queries_specificity=1, caption_comprehensiveness=1,
+                           instructions_persona_fidelity=1),
+        unjudged=scores(None),
+    )  # fmt: skip
+    found = disagreements(frame, flags, sound=4)
+    assert found["judge_stricter"].to_list() == [
+        [], ["instructions_correctness", "caption_accuracy"], [], [],
+    ]  # fmt: skip
+
+
+def test_both_kinds_of_disagreement_are_drawn_selected_or_not():
+    flags = pl.DataFrame({"trip_id": ["praised"], "task": ["caption"]})
+    frame = judged(praised=scores(5), blamed=scores(1), sound=scores(4))
+    samples = draw_samples(frame, flags=flags, sample=0, people=0, near_cut=0)
+    assert samples.trips.to_dicts() == [
+        {"trip_id": "praised", "selected": True, "score": 5.0, "why": ["judge_milder"],
+         "judge_milder": ["caption_accuracy"], "judge_stricter": []},
+        {"trip_id": "blamed", "selected": False, "score": 1.0, "why": ["judge_stricter"],
+         "judge_milder": [],
+         "judge_stricter": ["instructions_correctness", "instructions_no_hallucination",
+                            "queries_accuracy", "queries_no_hallucination", "caption_accuracy"]},
+    ]  # fmt: skip
+    assert samples.counts["judge_milder"] == samples.counts["judge_stricter"] == {
+        "of": 1, "drawn": 1,
+    }  # fmt: skip
+
+
+@given(st.integers(1, 30), st.integers(0, 30))
+@settings(deadline=None, max_examples=30)
+def test_what_is_drawn_of_a_disagreement_stays_when_trips_are_added(count, more):
+    drawn = [drawn_for(draw_samples(alike(n, 3)), "judge_stricter") for n in (count, count + more)]
+    assert {one for one in drawn[1] if int(one[1:]) < count} <= set(drawn[0])
+    assert len(drawn[1]) == min(10, count + more)
+
+
+def test_a_city_without_trips_has_no_disagreements():
     empty = pl.DataFrame(schema=pl.Schema(arrow_schema("checked_trip")))
-    assert qc_faults(empty).height == 0
-    assert conflicts(alike(2), qc_faults(empty), from_score=1).height == 0
+    assert flagged_tasks(empty).height == 0
 
 
 # ---- the stage -----------------------------------------------------------------------------------
@@ -313,7 +402,7 @@ def test_the_stage_prints_and_keeps_cut_ties_and_tie_break(project, capsys):
     project.run("select")
     figures = project.record_of("selection_metrics")
     assert figures["cut"] == {
-        "score": 4.0, "tied": 3, "tied_taken": 1,
+        "by": "top", "score": 4.0, "tied": 3, "tied_taken": 1,
         "tie_break": "lowest blake2b-64 of seed, 'tie' and trip id, joined by 0x1f",
     }  # fmt: skip
     assert figures["rejected"] == {"unscored": 1, "below_least_score": 1, "below_cut": 2}
@@ -321,6 +410,33 @@ def test_the_stage_prints_and_keeps_cut_ties_and_tie_break(project, capsys):
     assert figures["scores"]["p50"] == 4.0
     assert capsys.readouterr().err == (
         "select toy: 2 of 6 trips taken; the cut is at 4.0, 3 tie there, 1 of them taken by hash\n"
+    )
+
+
+def test_the_stage_draws_what_its_checked_trips_are_flagged_for(project):
+    put_shard(project, "checked", [
+        msgspec.structs.replace(checked_trip(one), findings=[])
+        for one in ("best", "b", "c")
+    ] + [msgspec.structs.replace(
+        checked_trip("a"), findings=[finding("trajectory_caption", Rule.UNVERIFIED)])
+    ])  # fmt: skip
+    project.run("select")
+    drawn = {row["trip_id"]: row for row in project.rows("sampled")}
+    assert "judge_milder" in drawn["a"]["why"]
+    assert drawn["a"]["judge_milder"] == ["caption_accuracy"]
+    assert "judge_stricter" in drawn["poor"]["why"]
+    figures = project.record_of("selection_metrics")["samples"]
+    assert (figures["judge_milder"]["of"], figures["judge_stricter"]["of"]) == (1, 1)
+
+
+def test_a_cut_by_the_least_score_is_told_as_such(project, capsys):
+    project.params["select"]["top"] = 100
+    project.save()
+    project.run("select")
+    cut = project.record_of("selection_metrics")["cut"]
+    assert (cut["by"], cut["score"], cut["tied"]) == ("least_score", 2.0, 0)
+    assert capsys.readouterr().err == (
+        "select toy: 4 of 6 trips taken; the cut is at 2.0, the least score\n"
     )
 
 

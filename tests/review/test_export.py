@@ -35,7 +35,7 @@ def rows(records):
 
 
 def sample_people(root, trips):
-    every = {"selected": True, "score": 4.5, "conflicts": []}
+    every = {"selected": True, "score": 4.5, "judge_milder": [], "judge_stricter": []}
     put(
         root,
         "sampled",
