@@ -4,6 +4,7 @@ data/release/README.md   from pipeline/release/card.md; no number in it is typed
                          params.yaml and the contents of the cities
 """
 
+import hashlib
 import json
 from functools import reduce
 from pathlib import Path
@@ -24,31 +25,34 @@ _RECORDED = (
     " the md5 of each city's tables (`contents.json` has them whole, of all files, with the paths"
     " that `dvc get` takes):"
 )
+# A split to show how to load: the first of these that has rows.
+LOADED = ("test", "val", "train")
+_LOAD = """\
+```python
+from datasets import load_dataset
+
+rows = load_dataset(".", "$config", split="$split")  # "." is this folder
+print(rows[0]["input"])
+```"""
 _TEMPLATE = Path(__file__).with_name("card.md")
+_SHARED = ("same_segments", "same_cells", "near")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
 def card(publication: Publication) -> str:
     """Return the text of the card, with the YAML head that data hubs and `datasets` read."""
     settings, cities = publication.settings, publication.cities
-    first = next((one for one in cities if _rows(one, "generation", "test")), cities[0])
+    first = max(cities, key=lambda one: [_rows(one, "generation", s) > 0 for s in LOADED])
     body = Template(_TEMPLATE.read_text("utf-8")).substitute(
         title=settings.title,
         version=settings.version,
         date=settings.date,
         summary=publication.summary(),
         notices="\n>\n".join(f"> **{line}**" for line in _notices(publication)),
-        example=f"{first['city']}-generation",
+        load=_load(first),
         example_file=publication.path(first, "generation/test.parquet"),
         instance=_instance(first),
-        tables=_table(
-            ["config", *SPLITS, "one row"],
-            [
-                [f"`{one['city']}-{table}`", *(_rows(one, table, s) for s in SPLITS), _unit(table)]
-                for one in cities
-                for table in TABLES
-            ],
-        ),
+        tables=_tables(cities),
         authors=_table(
             ["city", "", "engine", "model", "revision", "prompt files", "trips"],
             [
@@ -99,12 +103,52 @@ def _head(publication: Publication) -> str:
     for one in publication.cities:
         for table in TABLES:
             parts = [split for split in SPLITS if _rows(one, table, split)]
-            if parts:
-                lines += [f"- config_name: {one['city']}-{table}", "  data_files:"]
-            for split in parts:
-                path = publication.path(one, f"{table}/{split}.parquet")
+            if not parts:
+                continue
+            files = [_file(one, table, split) for split in parts]
+            lines += [
+                f"- config_name: {one['city']}-{table}",
+                f"  version: {json.dumps(_version(settings.version, files))}",
+                "  data_files:",
+            ]
+            for split, file in zip(parts, files, strict=True):
+                path = publication.path(one, file["path"])
                 lines += [f"  - split: {split}", f"    path: {json.dumps(path)}"]
     return "\n".join([*lines, "---", "", ""])
+
+
+def _version(release: str, files: list[dict[str, Any]]) -> str:
+    """Return the version of a config: two numbers of the release's, and one of its files' hashes.
+
+    `datasets` keeps what it loaded of a folder by name and version of the config, and looks neither
+    at the folder's path nor into its files: equal versions would be served the rows of old.
+    """
+    content = hashlib.sha256("".join(file["sha256"] for file in files).encode()).hexdigest()
+    major, minor, _ = release.split(".")
+    return f"{major}.{minor}.{int(content[:8], 16)}"
+
+
+def _load(first: dict[str, Any]) -> str:
+    """Say how to load the first table that has rows, by its split `test` where that has some."""
+    split = next((one for one in LOADED if _rows(first, "generation", one)), None)
+    if split is None:
+        return "No trip was released, so there is nothing to load."
+    return Template(_LOAD).substitute(config=f"{first['city']}-generation", split=split)
+
+
+def _tables(cities: list[dict[str, Any]]) -> str:
+    """List the tables that can be loaded, and the cities that have none."""
+    rows = []
+    for one in cities:
+        for table in TABLES:
+            counts = [_rows(one, table, split) for split in SPLITS]
+            if any(counts):
+                rows.append([f"`{one['city']}-{table}`", *counts, _unit(table)])
+    said = [_table(["config", *SPLITS, "one row"], rows)] if rows else []
+    empty = [f"`{one['city']}`" for one in cities if not one["loss"]["released"]["trips"]]
+    if empty and rows:
+        said.append(f"No trip of {listed(empty)} was released, so there is no table of it to load.")
+    return "\n\n".join(said)
 
 
 def _notices(publication: Publication) -> list[str]:
@@ -124,8 +168,12 @@ def _instance(record: dict[str, Any]) -> str:
 
 
 def _rows(record: dict[str, Any], table: str, split: str) -> int:
+    return int(_file(record, table, split)["rows"])
+
+
+def _file(record: dict[str, Any], table: str, split: str) -> dict[str, Any]:
     path = f"{table}/{split}.parquet"
-    return int(next(file["rows"] for file in record["files"] if file["path"] == path))
+    return next(file for file in record["files"] if file["path"] == path)
 
 
 def _unit(table: str) -> str:
@@ -140,13 +188,17 @@ def _unit(table: str) -> str:
 def _sharing(cities: list[dict[str, Any]]) -> str:
     rows = []
     for one in cities:
-        for split in SPLITS[1:]:
-            shared = one["release"]["shared_with_train"][split]
-            names = ("same_segments", "same_cells", "near")
-            cells = [_of(shared[name], shared["trips"]) for name in names]
-            pool = one["release"]["same_route_in_pool"][split]
-            rows.append([one["city"], split, shared["trips"], *cells, _of(pool, shared["trips"])])
-    heads = ["city", "split", "trips", "same segments", "same cells", "near", "twins"]
+        figures = one["release"]
+        for split, other in (("val", "test"), ("test", "val")):
+            pool = figures["same_route_in_pool"][split]
+            for known, shared in (
+                ("train", figures["shared_with_train"][split]),
+                (other, figures["shared_val_and_test"][split]),
+            ):
+                cells = [_of(shared[name], shared["trips"]) for name in _SHARED]
+                twins = _of(pool, shared["trips"]) if known == "train" else ""
+                rows.append([one["city"], split, shared["trips"], known, *cells, twins])
+    heads = ["city", "split", "trips", "known from", "same segments", "same cells", "near", "twins"]
     return _table(heads, rows)
 
 

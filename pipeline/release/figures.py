@@ -79,6 +79,15 @@ def sharing_figures(traits: pl.DataFrame, *, near: float) -> dict[str, Any]:
     return {"near_jaccard": near, **shared}
 
 
+def scored_sharing_figures(traits: pl.DataFrame, *, near: float) -> dict[str, Any]:
+    """Count the trips of val whose route occurs in test, and those of test that occur in val."""
+    val, test = (traits.filter(split=split) for split in SPLITS[1:])
+    return {
+        "val": shared_routes(val, test, near=near),
+        "test": shared_routes(test, val, near=near),
+    }
+
+
 def pool_figures(traits: pl.DataFrame) -> dict[str, int]:
     """Count by split the trips whose pool holds another on the very same segments."""
     twins = {split: twins_of(traits.filter(split=split)) for split in SPLITS}

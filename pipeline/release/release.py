@@ -23,6 +23,7 @@ from pipeline.release.contents import authors_of, example_of, files_of, sources_
 from pipeline.release.figures import (
     check_counts,
     pool_figures,
+    scored_sharing_figures,
     sharing_figures,
     split_figures,
     text_figures,
@@ -88,6 +89,7 @@ def run(
         "h3_resolution": h3_resolution,
         "splits": split_figures(traits),
         "shared_with_train": sharing_figures(traits, near=release.near_jaccard),
+        "shared_val_and_test": scored_sharing_figures(traits, near=release.near_jaccard),
         "same_route_in_pool": pool_figures(traits),
         "trips": trip_figures(traits),
         "texts": text_figures(traits),

@@ -154,6 +154,30 @@ def test_the_card_tells_the_numbers_of_the_metrics(project):
             assert f"| `{city}-{task}` | {row} |" in text
 
 
+def test_the_card_tells_what_val_and_test_share_with_train_and_with_one_another(own):
+    import polars as pl  # noqa: PLC0415
+
+    file = place(own, "west", "matched") / "part-00000.parquet"
+    split_of = dict(read(own / "data/release/west", "candidates")["trip_id", "split"].iter_rows())
+    one, other = (next(k for k, s in split_of.items() if s == split) for split in ("val", "test"))
+    rows = {row["trip_id"]: row for row in pl.read_parquet(file).to_dicts()}
+    for name in ("edge_ids", "t_enter_s"):
+        rows[one][name] = rows[other][name]
+    pl.DataFrame(list(rows.values()), schema=pl.read_parquet_schema(file)).write_parquet(file)
+    text = (release(own, "west") / "west/README.md").read_text("utf-8")
+    lines = [
+        line for line in text.splitlines() if line.startswith(("| west | val |", "| west | test |"))
+    ]
+    told = {(cells[1], cells[3]): cells[4].partition(" ")[0] for cells in map(cells_of, lines)}
+    assert told == {
+        ("val", "train"): "0", ("val", "test"): "1", ("test", "train"): "0", ("test", "val"): "1",
+    }  # fmt: skip
+
+
+def cells_of(line: str) -> list[str]:
+    return line.removeprefix("| ").split(" | ")
+
+
 def read_split(project: Path, city: str, task: str, split: str):
     import polars as pl  # noqa: PLC0415
 
@@ -223,6 +247,11 @@ def test_a_city_without_a_released_trip_is_counted_and_offers_nothing_to_load(ow
     text = (folder / "README.md").read_text("utf-8")
     assert "config_name: east" not in text
     assert "config_name: west-generation" in text
+    assert "`east-" not in text
+    assert "No trip of `east` was released, so there is no table of it to load." in text
+    alone = (folder / "east/README.md").read_text("utf-8")
+    assert "No trip was released, so there is nothing to load." in alone
+    assert "load_dataset" not in alone
     assert "| - check: because | 2 | 0 |" in text
     assert read(folder / "east", "generation").is_empty()
 

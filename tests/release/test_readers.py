@@ -2,13 +2,14 @@
 
 import json
 import logging
+import re
 import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tests.release.project import lay_city, make_project, read, release
+from tests.release.project import lay_city, make_project, place, read, release
 
 # Of libraries within mlcroissant.
 pytestmark = [
@@ -51,6 +52,66 @@ def test_a_citys_own_folder_loads_by_itself(folder, datasets, tmp_path):
     alone = shutil.copytree(folder / "large", tmp_path / "got")
     loaded = datasets.load_dataset(str(alone), "large-generation", split="test")
     assert loaded.num_rows == pl.read_parquet(alone / "generation/test.parquet").height
+
+
+@pytest.fixture
+def built(tmp_path) -> Path:
+    """A project with one released city, which a test may build anew."""
+    root = make_project(tmp_path / "p", large=range(40))
+    release(root, "large")
+    return root
+
+
+@pytest.mark.parametrize("mode", ["reuse_dataset_if_exists", "force_redownload"])
+def test_a_release_that_was_built_anew_is_not_served_from_the_cache(built, datasets, mode):
+    folder = built / "data/release"
+    before = datasets.load_dataset(str(folder), "large-generation")
+    lay_city(built, "large", [*range(1, 33)])
+    release(built, "large")
+    after = datasets.load_dataset(str(folder), "large-generation", download_mode=mode)
+    for split in SPLITS:
+        rows = pl.read_parquet(folder / f"large/generation/{split}.parquet").to_dicts()
+        assert after[split].to_list() == rows
+    assert sum(after.num_rows.values()) == 3 * 32 < sum(before.num_rows.values())
+
+
+def test_one_text_that_differs_is_loaded_anew_and_what_is_the_same_keeps_its_version(
+    built, datasets
+):
+    folder = built / "data/release"
+    versions = [version_of(datasets, folder, table) for table in ("generation", "captioning")]
+    told = place(built, "large", "checked") / "part-00000.parquet"
+    caption = pl.col("texts").struct.with_fields(trajectory_caption=pl.lit("Another."))
+    pl.read_parquet(told).with_columns(texts=caption).write_parquet(told)
+    datasets.load_dataset(str(folder), "large-captioning")
+    release(built, "large")
+    loaded = datasets.load_dataset(str(folder), "large-captioning", split="train")
+    assert {row["caption"] for row in loaded["target"]} == {"Another."}
+    assert version_of(datasets, folder, "generation") == versions[0]
+    assert version_of(datasets, folder, "captioning") != versions[1]
+
+
+def test_the_version_of_a_config_begins_with_that_of_the_release(built, datasets):
+    major, minor, _ = json.loads((built / "data/release/croissant.json").read_text("utf-8"))[
+        "version"
+    ].split(".")
+    version = version_of(datasets, built / "data/release", "retrieval")
+    assert re.fullmatch(rf"{major}\.{minor}\.[0-9]+", version)
+
+
+def version_of(datasets, folder: Path, table: str) -> str:
+    return str(datasets.load_dataset_builder(str(folder), f"large-{table}").config.version)
+
+
+def test_the_head_of_the_card_is_taken_by_the_hubs_own_reader_with_nothing_left_out(
+    built, datasets
+):
+    from huggingface_hub import DatasetCard  # noqa: PLC0415
+
+    data = DatasetCard.load(built / "data/release/README.md").data
+    fields = datasets.BuilderConfig.__dataclass_fields__
+    assert all(set(one) - {"config_name"} <= set(fields) for one in data.configs)
+    assert [one["config_name"] for one in data.configs] == [f"large-{table}" for table in TABLES]
 
 
 def test_a_split_without_trips_is_not_offered(folder, datasets):

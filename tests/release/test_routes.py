@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.release import routes as module
+from pipeline.release.figures import scored_sharing_figures, sharing_figures
 from pipeline.release.routes import routes_of, same_route_ids, shared_routes, twins_of
 
 ROUTES = st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=6), max_size=12)
@@ -44,6 +45,24 @@ def test_same_segments_same_cells_and_near_are_told_apart():
 def test_the_threshold_itself_is_near():
     assert shared(trips([list("abcd")]), trips([list("abcde")]), near=0.8)["near"] == 1
     assert shared(trips([list("abcd")]), trips([list("abcde")]), near=0.81)["near"] == 0
+
+
+def test_val_and_test_are_held_to_one_another_and_each_to_train():
+    routes = {"train": ["abcd"], "val": ["abcd", "ef"], "test": ["ef", "ef", "f"]}
+    tables = [
+        trips([list(route) for route in some]).with_columns(split=pl.lit(split))
+        for split, some in routes.items()
+    ]
+    traits = pl.concat(tables)
+    traits = traits.select("split").hstack(routes_of(traits))
+    known = sharing_figures(traits, near=0.8)
+    assert {split: known[split]["same_segments"] for split in ("val", "test")} == {
+        "val": 1, "test": 0,
+    }  # fmt: skip
+    assert scored_sharing_figures(traits, near=0.5) == {
+        "val": {"trips": 2, "same_segments": 1, "same_cells": 1, "near": 1},  # ef of test
+        "test": {"trips": 3, "same_segments": 2, "same_cells": 2, "near": 3},  # f: half of ef
+    }
 
 
 @pytest.mark.parametrize("routes", [[], [list("ab")]])
