@@ -192,6 +192,7 @@ STAGES: tuple[Stage, ...] = (
             "pipeline/quality/tables/roles.yaml",
             "pipeline/quality/tables/terms.yaml",
             "prompts/verify",
+            "prompts/verify_texts",
             "prompts/vocabulary.yaml",
         ),
         rejects=True,

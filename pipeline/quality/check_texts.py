@@ -25,7 +25,7 @@ from pipeline.language.outcome import responses_frame
 from pipeline.language.prompts import PROMPTS
 from pipeline.quality.check_report import CheckTally, refusal
 from pipeline.quality.diversity import DiversitySettings, Excess, Survey
-from pipeline.quality.examiner import ExaminerSettings
+from pipeline.quality.examiner import VerifierSettings
 from pipeline.quality.found_file import FoundFile, read_found
 from pipeline.quality.gazetteer import Gazetteer, gazetteer_of
 from pipeline.quality.inspection import Inspected, Inspector, in_stage_order
@@ -56,7 +56,7 @@ class CheckSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: Policies
     wording: Wording
     diversity: DiversitySettings
-    verify: ExaminerSettings
+    verify: VerifierSettings
 
 
 def city_names(

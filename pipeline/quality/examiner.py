@@ -6,27 +6,57 @@
 The rules are no model, read no prompt and send no request.
 """
 
-from typing import Final
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
 
 from pipeline.language.asked import Asking
 from pipeline.language.engines.settings import (
     AskedModel,
     EngineSettings,
+    ExecutorSettings,
     OpenAISettings,
     RecordedSettings,
     RulesSettings,
     VllmSettings,
 )
-from pipeline.language.requests import ModelId
+from pipeline.language.requests import ModelId, Sampling
 
 # Engine and model of what the rules say.
 RULES: Final = "rules"
 
-# Section `judge`, each judge of `rejudge`, and key `verify` of section `check` in params.yaml.
-ExaminerSettings = AskedModel[RulesSettings | VllmSettings | OpenAISettings | RecordedSettings]
+# What a verifier that is a model is shown of a trip: see `VerifierSettings`.
+Asks = Literal["open_claims", "whole_texts"]
+ExaminerEngine = RulesSettings | VllmSettings | OpenAISettings | RecordedSettings
+# Section `judge` and each judge of `rejudge` in params.yaml.
+ExaminerSettings = AskedModel[ExaminerEngine]
 
 
-def model_of(settings: ExaminerSettings) -> AskedModel[EngineSettings] | None:
+class VerifierSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Key `verify` of section `check` in params.yaml: the keys of a judge, and what is asked.
+
+    Attributes:
+        engine: Who verifies.
+        asks: What a model is asked. `whole_texts`: every trip, to settle what no rule could and to
+            list what else in its seven texts the record denies or does not show. `open_claims`:
+            only the trips with statements that no rule could settle, and only about these.
+        executor: Who runs it.
+        sampling: How it samples.
+        attempts: Most attempts of one request.
+        most_failed_share: Largest share of requests without an answer that is borne.
+    """
+
+    engine: ExaminerEngine
+    asks: Asks
+    executor: ExecutorSettings
+    sampling: Sampling
+    attempts: Annotated[int, Meta(ge=1, le=20)]
+    most_failed_share: Annotated[float, Meta(ge=0, le=1)]
+
+
+def model_of(
+    settings: ExaminerSettings | VerifierSettings,
+) -> AskedModel[EngineSettings] | None:
     """Return the model to ask, and how; None for the rules."""
     engine = settings.engine
     if isinstance(engine, RulesSettings):

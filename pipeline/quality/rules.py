@@ -43,6 +43,7 @@ class Rule(StrEnum):
     NO_WORDS = "no_words"
     # 3 verification
     NOT_BORNE_OUT = "not_borne_out"
+    UNSUPPORTED = "unsupported"
     UNVERIFIED = "unverified"
     # 4 diversity
     EXACT_COPY = "exact_copy"
@@ -104,6 +105,7 @@ class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     too_long: Final
     no_words: Final
     not_borne_out: Final
+    unsupported: Final
     unverified: Final
     exact_copy: Final
     template: Final

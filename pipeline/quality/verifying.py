@@ -22,7 +22,7 @@ from pipeline.language.engines.settings import AskedModel, EngineSettings
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok
 from pipeline.language.requests import Answer, Request
-from pipeline.quality.examiner import RULES, ExaminerSettings, model_of, nobody_asked
+from pipeline.quality.examiner import RULES, VerifierSettings, model_of, nobody_asked
 from pipeline.quality.inspection import Inspected
 from pipeline.quality.rules import Policies
 from pipeline.quality.verification import (
@@ -31,8 +31,9 @@ from pipeline.quality.verification import (
     VerifyRequests,
     open_claims,
     rules_verdict,
+    said_of,
     settled,
-    verdicts_of,
+    with_listed,
 )
 from pipeline.records import AnnotatedTrip
 from pipeline.store import StageIO
@@ -88,7 +89,7 @@ class Verifier(Protocol):
 
 
 def verifier_for(
-    settings: ExaminerSettings, io: StageIO, policies: Policies, *, prompts: Path
+    settings: VerifierSettings, io: StageIO, policies: Policies, *, prompts: Path
 ) -> Verifier:
     """Return the verifier of these settings.
 
@@ -104,7 +105,7 @@ def verifier_for(
     asked = model_of(settings)
     if asked is None:
         return RulesVerifier(policies)
-    return ModelVerifier(VerifyRequests(prompts, asked), asked, io, policies)
+    return ModelVerifier(VerifyRequests(prompts, asked, asks=settings.asks), asked, io, policies)
 
 
 class RulesVerifier:
@@ -145,6 +146,7 @@ class RulesVerifier:
             "engine": RULES,
             "model": RULES,
             "revision": RULES_REVISION,
+            "asks": None,
             "prompt_hash": None,
             "asked": None,
             "unread": 0,
@@ -179,11 +181,11 @@ class ModelVerifier:
         self._ledger.__exit__(kind, error, trace)
 
     def asking(self, batches: Batches) -> Asking:
-        """Return what is asked: about every trip with open claims that no rule refuses."""
+        """Return what is asked, of the trips that no rule refuses: see `VerifierSettings.asks`."""
         return Asking(TASK, self._asker.model, self._settings, lambda: self._requests(batches()))
 
     def ask(self, batches: Batches, *, desc: str) -> None:
-        """Ask about every trip with open claims that no rule refuses."""
+        """Ask about the trips that no rule refuses."""
         requests = self.asking(batches).requests
         ask_all(
             requests,
@@ -197,22 +199,24 @@ class ModelVerifier:
     def _requests(self, batches: Iterable[Batch]) -> Iterator[Request]:
         for rows, found in batches:
             for trip, one in zip(trips_of(rows), found, strict=True):
-                if open_claims(one.claims) and not one.rejected:
+                if self._asker.concerns(one):
                     yield self._asker.request(trip, one)
 
     def settle(self, batch: Batch) -> Settled:
         """Settle by the answers in the ledger."""
         by_trip = {found.trip_id: found for found in batch[1]}
+        by, policies = self._asker.model.model, self._policies
         every: list[Answer] = []
         for request, attempts in results(self._requests([batch]), self._ledger):
             found = by_trip[request.item_id]
-            verdicts = verdicts_of(attempts, len(open_claims(found.claims)))
+            said = said_of(found, attempts, by=by)
             answer = first_ok(attempts)
             self._asked.add(attempts, answer, shared=False)
-            self._unread += answer is not None and verdicts is None
-            by_trip[request.item_id] = settled(
-                found, verdicts, by=self._asker.model.model, policies=self._policies
-            )
+            self._unread += answer is not None and said is None
+            now = settled(found, said and said.verdicts, by=by, policies=policies)
+            if said is not None and said.listed:
+                now = with_listed(now, said.listed, by=by, policies=policies)
+            by_trip[request.item_id] = now
             every += attempts
         return list(by_trip.values()), every
 
@@ -223,6 +227,7 @@ class ModelVerifier:
             "engine": model.engine,
             "model": model.model,
             "revision": model.revision,
+            "asks": self._asker.asks,
             "prompt_hash": self._asker.hash,
             "asked": self._asked.figures(),
             "unread": self._unread,

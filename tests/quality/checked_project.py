@@ -7,6 +7,7 @@ project.rows("checked"), project.rows("check_rejected"), project.record_of("chec
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -18,7 +19,7 @@ from pipeline.params import Parameters, section_of
 from pipeline.quality.check_texts import CheckSettings
 from pipeline.quality.examiner import model_of
 from pipeline.quality.inspection import Inspector
-from pipeline.quality.verification import VerifyRequests, open_claims
+from pipeline.quality.verification import VerifyRequests
 from pipeline.records import AnnotatedTrip, Provenance, Texts
 from pipeline.schemas import binary_columns, schema_document
 from tests.language.asked_project import AskedProject
@@ -78,16 +79,18 @@ class CheckedProject(AskedProject):
             self.put(name, frame.to_dicts())
 
 
+def verified_by(project: CheckedProject, engine: dict[str, Any], **keys: Any) -> None:
+    """Set who verifies and further keys of `check.verify`."""
+    verify = project.params["check"]["verify"] | {"engine": engine} | keys
+    project.set("check", verify=verify)
+
+
 def verify_requests(project: CheckedProject) -> dict[str, Request]:
-    """Return the request about each trip with open claims, by its id."""
+    """Return the request about each trip that a verifier is asked about, by its id."""
     settings: CheckSettings = Parameters(project.root).section("check", CheckSettings)
     asked = model_of(settings.verify)
     assert asked is not None
-    asker = VerifyRequests(PROMPTS, asked)
+    asker = VerifyRequests(PROMPTS, asked, asks=settings.verify.asks)
     inspector = Inspector(porto().inspector.names, settings.rules, wording=settings.wording)
     found = [(trip, inspector.inspect(trip)[0]) for shard in project.annotated for trip in shard]
-    return {
-        trip.trip_id: asker.request(trip, one)
-        for trip, one in found
-        if open_claims(one.claims) and not one.rejected
-    }
+    return {trip.trip_id: asker.request(trip, one) for trip, one in found if asker.concerns(one)}

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.errors import ModelError
 from tests.language.asked_project import ABSENT, RECORDED
-from tests.quality.checked_project import CheckedProject, annotated, verify_requests
+from tests.quality.checked_project import CheckedProject, annotated, verified_by, verify_requests
 
 WORDS = ["today", "soon", "again", "alone", "quietly", "early", "calmly", "slowly"]
 
@@ -160,12 +160,7 @@ def asked(tmp_path):
     ]
     project = CheckedProject(tmp_path, [trips])
     engine = RECORDED | {"file": str(tmp_path / "recorded.jsonl")}
-    verify = project.params["check"]["verify"] | {
-        "engine": engine,
-        "attempts": 1,
-        "most_failed_share": 1.0,
-    }
-    project.set("check", verify=verify)
+    verified_by(project, engine, asks="open_claims", attempts=1, most_failed_share=1.0)
     return project
 
 
@@ -213,8 +208,7 @@ def test_every_attempt_is_kept_and_a_replay_starts_no_model(asked):
     names = ("checked", "verify_responses", "check_metrics")
     before = asked.bytes_of(*names)
     assert {row["task"] for row in asked.rows("verify_responses")} == {"verify"}
-    verify = asked.params["check"]["verify"] | {"engine": ABSENT}
-    asked.set("check", verify=verify)
+    verified_by(asked, ABSENT)
     asked.run("check", replay=True)
     assert asked.bytes_of("checked", "verify_responses") == {
         name: content for name, content in before.items() if "check.json" not in name
@@ -222,8 +216,7 @@ def test_every_attempt_is_kept_and_a_replay_starts_no_model(asked):
 
 
 def test_a_replay_without_the_answers_is_an_error(asked):
-    verify = asked.params["check"]["verify"] | {"engine": ABSENT}
-    asked.set("check", verify=verify)
+    verified_by(asked, ABSENT)
     with pytest.raises(ModelError, match="expected every answer in the ledger"):
         asked.run("check", replay=True)
 

@@ -9,7 +9,7 @@ import yaml
 from pipeline.language.plan import TaskPlan, plan, plan_words
 from pipeline.language.prompts import PROMPTS
 from tests.language.asked_project import ABSENT, RECORDED, AskedProject
-from tests.quality.checked_project import CheckedProject, annotated, verify_requests
+from tests.quality.checked_project import CheckedProject, annotated, verified_by, verify_requests
 from tests.quality.judged import answer, checked_trip, judge_requests, judged_project, recorded
 
 OWN_PARAMS = yaml.safe_load((PROMPTS.parent / "params.yaml").read_text("utf-8"))
@@ -113,9 +113,8 @@ def test_a_verifier_is_asked_about_trips_with_open_statements_and_about_them_onc
     open_trip = annotated("t1", "today", instruction_concise="Past a dentist, today.")
     refused = annotated("t2", "soon", instruction_concise="Past a dentist and Rua do Sul.")
     project = completed(CheckedProject(tmp_path, [[open_trip, refused, annotated("t3", "now")]]))
-    verify = project.params["check"]["verify"]
     engine = RECORDED | {"file": str(tmp_path / RECORDED["file"])}
-    project.set("check", verify=verify | {"engine": engine})
+    verified_by(project, engine, asks="open_claims")
     (check,) = plans(project, "check")
     assert (check.task, check.requests, check.new) == ("verify", 1, 1)
     told = '{"verdicts": [{"id": 1, "verdict": "supported", "reason": "it is there"}]}'
@@ -123,6 +122,21 @@ def test_a_verifier_is_asked_about_trips_with_open_statements_and_about_them_onc
     project.run("check")
     (check,) = plans(project, "check")
     assert (check.reused, check.new) == (1, 0)
+
+
+def test_a_verifier_of_whole_texts_is_asked_about_every_trip_that_no_rule_refuses(tmp_path):
+    refused = annotated("t2", "soon", instruction_concise="Past a dentist and Rua do Sul.")
+    trips = [annotated("t1", "today"), refused, annotated("t3", "now")]
+    project = completed(CheckedProject(tmp_path, [trips[:2], trips[2:]]))
+    engine = RECORDED | {"file": str(tmp_path / RECORDED["file"])}
+    verified_by(project, engine, asks="whole_texts", attempts=1, most_failed_share=0.5)
+    (check,) = plans(project, "check")
+    assert (check.task, check.requests, check.new) == ("verify", 2, 2)
+    nothing = '{"verdicts": [], "further": []}'
+    project.record(verify_requests(project), {"t1": [nothing], "t3": ["All is well."]})
+    project.run("check")
+    (check,) = plans(project, "check")
+    assert (check.reused, check.new, check.exhausted) == (1, 0, 1)
 
 
 def test_a_judge_is_compared_with_the_revisions_judge_of_the_same_model(judged):
