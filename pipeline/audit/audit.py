@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from pipeline.audit.answers import Answers, holds_answers, read_answers
-from pipeline.audit.causes import Evidence, attribution, causes
+from pipeline.audit.causes import Asked, Evidence, attribution, causes
 from pipeline.audit.inputs import AUDITED, Input, differing_inputs
 from pipeline.audit.measures import adjusted, text_measures
 from pipeline.audit.outcomes import outcome_measures, with_outcomes, without_outcomes
@@ -34,7 +34,7 @@ from pipeline.audit.report import (
 )
 from pipeline.audit.rows import paired_rows, read_texts
 from pipeline.audit.stale import stale_notes
-from pipeline.audit.tally import counted_rows, writers_of
+from pipeline.audit.tally import asked_of, counted_rows, writers_of
 from pipeline.audit.versions import WORKSPACE, Missing, Version, check_known, open_version
 from pipeline.audit.worse import worse_trips
 from pipeline.errors import SourceError
@@ -241,7 +241,8 @@ def _audited(city: _City, options: Options) -> CityAudit:
     trips = city.trips
     rows = counted_rows(trips)
     writers = [writers_of(trips, suffix) for suffix in ("", "_after")]
-    found = _causes(city, rows, writers)
+    asked = asked_of(trips)
+    found = _causes(city, rows, writers, asked)
     pairs = trips.filter("paired")
     measured = adjusted(
         [*text_measures(pairs, name=city.city), *outcome_measures(pairs, name=city.city)]
@@ -252,7 +253,7 @@ def _audited(city: _City, options: Options) -> CityAudit:
         city=city.city,
         inputs=city.inputs,
         causes=found,
-        attribution=attribution(found),
+        attribution=attribution(found, asked),
         writers_before=writers[0],
         writers_after=writers[1],
         rows=rows,
@@ -265,12 +266,13 @@ def _audited(city: _City, options: Options) -> CityAudit:
     )
 
 
-def _causes(city: _City, rows: Rows, writers: Sequence[list[Writer]]) -> list[Cause]:
+def _causes(city: _City, rows: Rows, writers: Sequence[list[Writer]], asked: Asked) -> list[Cause]:
     evidence = Evidence(
         before=writers[0],
         after=writers[1],
         other_trip=rows.other_trip,
         other_draws=rows.other_draws,
         recorded=city.recorded,
+        asked=asked,
     )
     return causes(city.inputs, evidence)

@@ -1,11 +1,13 @@
 """What may have changed the texts: from differing inputs to causes, and what follows from them.
 
-    causes(inputs, evidence)  ->  Cause("model", differs=False, what=[]),
-                                  Cause("prompt", differs=True, what=["prompts/annotate/system.j2"])
-    attribution(found)        ->  "Of what decides the texts of paired trips one thing differs:
-                                   prompt. ..."
+    causes(inputs, evidence)   ->  Cause("model", differs=False, what=[]),
+                                   Cause("prompt", differs=True, what=["prompts/annotate/user.j2"])
+    attribution(found, asked)  ->  "Of what decides the texts of paired trips one thing differs:
+                                    prompt. ..."
 
-Trips and draws are causes too, but never of what paired trips show: there both are equal.
+Where a version has no files to compare, its rows tell what they can: each names its model, the hash
+of its prompt files, its shots and its request. Trips and draws are causes too, but never of what
+paired trips show: there both are equal.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +25,23 @@ _GRAMMAR = "template"
 _HASHED = ("prompt", "seeds", "vocabulary")
 
 
+class Asked(NamedTuple):
+    """How the paired trips were asked for, as their rows tell.
+
+    Attributes:
+        other_request: Trips asked for by another request.
+        shots: Numbers of seed examples a trip was shown, before and after; empty where unknown.
+        other_shots: Trips that were shown as many seed examples, but others.
+        all_else_equal: Trips asked for by another request, though model, prompt files and seed
+            examples are the same, and the trip and its draws, too.
+    """
+
+    other_request: int
+    shots: tuple[tuple[int, ...], tuple[int, ...]]
+    other_shots: int
+    all_else_equal: int
+
+
 class Evidence(NamedTuple):
     """What the rows of a city say, beside its inputs.
 
@@ -32,6 +51,7 @@ class Evidence(NamedTuple):
         other_trip: Trips in both that the writer saw otherwise; None where unknown.
         other_draws: The same trips with other draws; None where unknown.
         recorded: Stages of which dvc.lock of both versions tells how they were run.
+        asked: How the paired trips were asked for.
     """
 
     before: Sequence[Writer]
@@ -39,6 +59,7 @@ class Evidence(NamedTuple):
     other_trip: int | None
     other_draws: int | None
     recorded: frozenset[str]
+    asked: Asked
 
 
 def causes(inputs: Sequence[Input] | None, evidence: Evidence) -> list[Cause]:
@@ -78,9 +99,8 @@ def _words(one: Writer) -> str:
 
 def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> Cause:
     """Tell of one kind of input of `annotate`."""
-    hashes = [{one.prompt_hash for one in side} for side in (evidence.before, evidence.after)]
-    if inputs is None and name in _HASHED and hashes[0] == hashes[1] and all(map(any, hashes)):
-        return Cause(name, False, [])
+    if inputs is None and (told := _told_by_rows(name, evidence)) is not None:
+        return told
     if name == "phrases":
         banks = [{one.revision for one in side if one.engine == _GRAMMAR}
                  for side in (evidence.before, evidence.after)]  # fmt: skip
@@ -96,6 +116,29 @@ def _of_texts(name: str, inputs: Sequence[Input] | None, evidence: Evidence) -> 
         return kind == name and _STAGE in one.stages and not elsewhere
 
     return _read_by(name, inputs, is_it, known=name != "code" or _STAGE in evidence.recorded)
+
+
+def _told_by_rows(name: str, evidence: Evidence) -> Cause | None:
+    """Tell what the rows show where there are no files to compare; None where they show nothing."""
+    hashes = [
+        {one.prompt_hash for one in side if one.prompt_hash is not None}
+        for side in (evidence.before, evidence.after)
+    ]
+    known, asked = all(hashes), evidence.asked
+    if name in _HASHED and known and hashes[0] == hashes[1]:
+        return Cause(name, False, [])
+    if name == "prompt" and known:
+        old, new = (" + ".join(sorted(one[:8] for one in side)) for side in hashes)
+        return Cause(name, True, [f"hash of prompt files, seeds and vocabulary: {old} -> {new}"])
+    if name == "seeds" and asked.other_shots:
+        return Cause(name, True, [f"{asked.other_shots:,} trips were shown other examples"])
+    if name == "params":
+        old, new = (" + ".join(map(str, side)) for side in asked.shots)
+        what = [f"{_STAGE}.shots: {old} -> {new}"] if old != new else []
+        if asked.all_else_equal:
+            what.append(f"{asked.all_else_equal:,} trips asked by another request, all else equal")
+        return Cause(name, True, what) if what else None
+    return None
 
 
 def _later(stage: str, inputs: Sequence[Input] | None, evidence: Evidence) -> Cause:
@@ -123,12 +166,17 @@ def _counted(name: str, count: int | None, words: str) -> Cause:
     return Cause(name, None if count is None else count > 0, what)
 
 
-def attribution(found: Sequence[Cause]) -> str:
+def attribution(found: Sequence[Cause], asked: Asked) -> str:
     """Say in a sentence or two what may be concluded on the paired trips."""
     of_texts = [one for one in found if one.cause in OF_TEXTS]
     differing = [one.cause for one in of_texts if one.differs]
     unknown = [one.cause for one in of_texts if one.differs is None]
     rest = f" Not known: {', '.join(unknown)}." if unknown else ""
+    if not differing and asked.other_request:
+        return (
+            f"Something that decides the texts differs, as {asked.other_request:,} of the paired"
+            f" trips were asked for by another request; what it is, the versions do not tell.{rest}"
+        )
     if not differing:
         return f"Nothing that decides the texts of paired trips is known to differ.{rest}"
     if len(differing) == 1:

@@ -2,10 +2,12 @@
 
 writers_of(trips, "_after")  ->  [Writer("template", "template", "1", "3f3f...", trips=651)]
 counted_rows(trips)          ->  Rows(before=651, after=650, both=650, paired=650, changed=12, ...)
+asked_of(trips)              ->  Asked(other_request=12, shots=((2,), (2,)), other_shots=0, ...)
 """
 
 import polars as pl
 
+from pipeline.audit.causes import Asked
 from pipeline.audit.reasons import counted_reasons
 from pipeline.audit.report import Rows, Writer
 from pipeline.audit.rows import FIELDS
@@ -50,3 +52,34 @@ def counted_rows(trips: pl.DataFrame) -> Rows:
         changed=count(pl.col("paired") & pl.col("changed")),
         changed_texts={field: count(differ(field)) for field in FIELDS},
     )
+
+
+def asked_of(trips: pl.DataFrame) -> Asked:
+    """Tell from the rows how the paired trips were asked for.
+
+    Args:
+        trips: As `paired_rows` lays them out.
+    """
+    pairs = trips.filter("paired")
+    before, after = (_shots(pairs[f"shots{suffix}"]) for suffix in ("", "_after"))
+    request = pl.col("response_key") != pl.col("response_key_after")
+    same = [
+        pl.col(name) == pl.col(f"{name}_after")
+        for name in ("trip", "draws", "engine", "model", "revision", "prompt_hash", "shots")
+    ]
+    others = pl.col("shots") != pl.col("shots_after")
+    return Asked(
+        other_request=pairs.filter(request).height,
+        shots=(_numbers(before), _numbers(after)),
+        other_shots=pairs.filter(others & (before == after)).height,
+        all_else_equal=pairs.filter(request, *same).height,
+    )
+
+
+def _shots(shots: pl.Series) -> pl.Series:
+    """Count the ids that are joined by spaces; null where they are unknown."""
+    return shots.cast(pl.String).str.extract_all(r"\S+").list.len()
+
+
+def _numbers(counts: pl.Series) -> tuple[int, ...]:
+    return tuple(counts.drop_nulls().unique().sort().to_list())

@@ -57,6 +57,13 @@ def test_answers_pair_by_trip_and_draws_are_unknown(tmp_path, old):
     assert (lost.trip_id, lost.why) == ("t3", ["no texts any more: length"])
 
 
+def test_answers_to_other_requests_differ_in_something_that_a_ledger_does_not_tell(tmp_path, old):
+    new = write(tmp_path / "new.parquet", [answer("t1", key="b"), answer("t2", key="b")])
+    (city,) = audit(tmp_path, old, new, options=NONE).cities
+    assert city.attribution.startswith("Something that decides the texts differs, as 2 of the")
+    assert [one.cause for one in city.causes if one.differs] == []
+
+
 def test_the_answer_of_a_request_is_its_first_good_attempt(tmp_path, old):
     bad = answer("t1", status="malformed", reason="no JSON", text="no")
     new = write(tmp_path / "new.parquet", [bad, answer("t1", "again", attempt=2), answer("t2")])

@@ -7,7 +7,7 @@ import pytest
 from pipeline.audit.audit import audit
 from pipeline.audit.report import Reason
 from pipeline.errors import SourceError
-from pipeline.schemas import check_record
+from pipeline.schemas import arrow_schema, check_record
 from tests.audit.conftest import NASTY, NONE, SENTENCE, TRIPS
 from tests.audit.project import CODE, checked, judged, told
 
@@ -210,6 +210,29 @@ def test_a_part_that_is_not_there_is_named_and_never_zero(project):
     (city,) = audit(project.root, folder, folder, options=NONE._replace(cities=["helsinki"])).cities
     assert {one.part for one in city.absent} >= {"quality control"}
     assert not [one for one in city.measures if one.family in {"check", "grounding"}]
+
+
+def test_two_folders_of_data_tell_what_their_rows_show(tmp_path):
+    """Other prompt files and other shots of t0, another model of t1; t2 is as it was."""
+    hashed = {"prompt_hash": "b" * 64, "response_key": "c" * 64}
+    rows = {"before": [told("t0"), told("t1"), told("t2")], "after": [
+        told("t0", "anew", shots=["s1"], **hashed), told("t1", model="other", **hashed), told("t2"),
+    ]}  # fmt: skip
+    for side, some in rows.items():
+        file = tmp_path / side / "toy/annotated/part-00000.parquet"
+        file.parent.mkdir(parents=True)
+        schema = pl.Schema(arrow_schema("annotated_trip"))
+        pl.DataFrame(some, schema=schema).write_parquet(file)
+    folders = [str(tmp_path / side) for side in rows]
+    (city,) = audit(tmp_path, *folders, options=NONE).cities
+    assert (city.inputs, city.rows.other_request) == (None, 2)
+    assert [one.cause for one in city.causes if one.differs] == ["model", "prompt", "params"]
+    assert cause(city, "prompt").what == [
+        "hash of prompt files, seeds and vocabulary: aaaaaaaa -> aaaaaaaa + bbbbbbbb"
+    ]
+    assert cause(city, "params").what == ["annotate.shots: 0 -> 0 + 1"]
+    assert "several things differ: model, prompt, params." in city.attribution
+    assert "Nothing" not in city.attribution
 
 
 def test_scores_of_another_judge_are_noted_and_of_another_form_not_available(project, tmp_path):

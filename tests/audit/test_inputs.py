@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.audit.causes import Evidence, attribution, causes
+from pipeline.audit.causes import Asked, Evidence, attribution, causes
 from pipeline.audit.inputs import Input, differing_inputs, flat, upstream_of
 from pipeline.audit.report import Writer
 from pipeline.audit.versions import Version
@@ -50,9 +50,12 @@ def found(sides) -> list[Input]:
     return differing_inputs(sides[0].version, sides[1].version, CITY)
 
 
+ASKED = Asked(0, ((2,), (2,)), 0, 0)
+
+
 def evidence(engine: str = "vllm", **changes) -> Evidence:
     writers = [Writer(engine, "m", "1", "a" * 64, 3)]
-    made = Evidence(writers, writers, 0, 0, frozenset({"annotate", "check", "judge"}))
+    made = Evidence(writers, writers, 0, 0, frozenset({"annotate", "check", "judge"}), ASKED)
     return made._replace(**changes)
 
 
@@ -196,10 +199,49 @@ def test_the_rows_tell_of_writers_trips_and_draws():
     assert unknown([], other_trip=None, other_draws=None) == ["trip", "draws"]
 
 
-def test_without_files_only_the_hash_of_the_prompt_tells_something():
+def test_without_files_equal_hashes_of_the_prompt_tell_that_it_is_the_same():
     assert unknown(None) == ["params", "code", "schema", "check", "judge"]
+    assert differing(None) == []
+
+
+def test_without_files_another_hash_in_the_rows_is_another_prompt():
     other = [Writer("vllm", "m", "1", "b" * 64, 3)]
-    assert unknown(None, after=other)[:3] == ["prompt", "seeds", "vocabulary"]
+    assert differing(None, after=other) == ["prompt"]
+    assert unknown(None, after=other)[:3] == ["seeds", "vocabulary", "params"]
+    prompt = next(one for one in causes(None, evidence(after=other)) if one.cause == "prompt")
+    assert prompt.what == ["hash of prompt files, seeds and vocabulary: aaaaaaaa -> bbbbbbbb"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "cause", "what"),
+    [
+        (ASKED._replace(shots=((0,), (2, 3))), "params", "annotate.shots: 0 -> 2 + 3"),
+        (
+            ASKED._replace(other_request=9, all_else_equal=7),
+            "params",
+            "7 trips asked by another request, all else equal",
+        ),
+    ],
+)
+def test_without_files_the_rows_tell_of_shots_and_of_other_requests(asked, cause, what):
+    (found,) = (one for one in causes(None, evidence(asked=asked)) if one.differs)
+    assert (found.cause, found.what) == (cause, [what])
+
+
+def test_without_files_other_examples_are_other_seeds():
+    hashes = [[Writer("vllm", "m", "1", mark * 64, 3)] for mark in "ab"]
+    told = evidence(before=hashes[0], after=hashes[1], asked=ASKED._replace(other_shots=4))
+    assert [one.cause for one in causes(None, told) if one.differs] == ["prompt", "seeds"]
+
+
+def test_what_a_ledger_does_not_say_of_its_prompts_stays_unknown():
+    nobody = [Writer("vllm", "m", "1", None, 3)]
+    told = evidence(before=nobody, after=nobody, asked=Asked(5, ((), ()), 0, 0))
+    found = causes(None, told)
+    assert [one.cause for one in found if one.differs] == []
+    said = attribution(found, told.asked)
+    assert said.startswith("Something that decides the texts differs, as 5 of the paired trips")
+    assert said.endswith("Not known: prompt, seeds, vocabulary, params, code.")
 
 
 def test_without_a_lock_code_is_unknown_but_files_are_not():
@@ -208,9 +250,9 @@ def test_without_a_lock_code_is_unknown_but_files_are_not():
 
 def test_what_is_unknown_is_said_beside_the_one_thing_that_differs():
     said = attribution(
-        causes([differs_in("params", "annotate.shots")], evidence(recorded=frozenset()))
+        causes([differs_in("params", "annotate.shots")], evidence(recorded=frozenset())), ASKED
     )
     assert "one thing differs: params." in said
     assert said.endswith("Not known: code.")
-    nothing = attribution(causes([], evidence()))
+    nothing = attribution(causes([], evidence()), ASKED)
     assert nothing == "Nothing that decides the texts of paired trips is known to differ."
