@@ -16,7 +16,10 @@ def sha256_of(file: Path) -> str:
 
 
 def dvc_hash(path: Path) -> str:
-    """Return the hash that DVC would record for a file or folder as it is now."""
+    """Return the hash that DVC would record for a file or folder as it is now.
+
+    All of a folder counts; patterns in .dvcignore, of which the project has none, are not read.
+    """
     if path.is_file():
         return _md5(path)
     listed = [

@@ -49,20 +49,21 @@ def hold_inputs(io: StageIO, *, city: str) -> Held:
         found = hashes[name] = dvc_hash(io.path(name))
         path, stage = os.path.relpath(io.path(name), io.root), _recorder(name)
         entry = lock.get(f"{stage.name}@{city}")
+        remedy = f"run `dvc repro {stage.name}@{city} release@{city}`"
         wanted = entry and _hash_at(path, entry.outs if name in stage.writes else entry.deps)
         if not wanted:
-            unknown.append(f"{path} in the entry of {stage.name}@{city}")
+            unknown.append(
+                f"{LOCK}: expected {path} in the entry of {stage.name}@{city}, found none; {remedy}"
+            )
         elif wanted != found:
             verb = "wrote" if name in stage.writes else "read"
             raise SourceError(
                 f"{path}: expected md5 {wanted}, which {LOCK} says that {stage.name}@{city} {verb},"
-                f" found {found}; run `dvc repro release@{city}`"
+                f" found {found}; {remedy}"
             )
         recorded.append({"path": path, "stage": stage.name, "md5": found})
     if unknown and "DVC_STAGE" in os.environ:  # DVC sets it for every command of a stage
-        raise SourceError(
-            f"{LOCK}: expected {unknown[0]}, found none; run `dvc repro release@{city}`"
-        )
+        raise SourceError(unknown[0])
     return Held(hashes, None if unknown else sorted(recorded, key=lambda one: one["path"]))
 
 

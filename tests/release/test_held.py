@@ -271,14 +271,14 @@ def test_what_is_not_what_dvc_lock_records_is_refused_in_one_line(own, command):
     line = refused(own, *command, *(["release", "west"] if by_hand else ["release@west"]))
     assert line == (
         f"error: data/west/judged: expected md5 {wanted}, which dvc.lock says that judge@west"
-        f" wrote, found {found}; run `dvc repro release@west`"
+        f" wrote, found {found}; run `dvc repro judge@west release@west`"
     )
     # DVC removes what a stage is to make before it starts it; the stage itself changes nothing.
     gone = () if by_hand else ("data/west/release/", "data/contents/west.json")
     kept = {path: content for path, content in before.items() if not path.startswith(gone)}
     assert released(own) == kept
     assert not (own.root / "data/west/.writing").exists()
-    own.dvc("repro", "release@west")
+    own.dvc("repro", "judge@west", "release@west")
     assert released(own) == before
 
 
@@ -318,9 +318,9 @@ def test_dvc_itself_makes_no_release_without_the_entries(own):
     line = refused(own, "dvc", "repro", "-s", "-f", "release@west")
     assert line == (
         "error: dvc.lock: expected data/west/judged in the entry of judge@west, found none; run"
-        " `dvc repro release@west`"
+        " `dvc repro judge@west release@west`"
     )
-    own.dvc("repro", "release@west")
+    own.dvc("repro", "judge@west", "release@west")
     assert len(contents(own, "west")["recorded"]) == len(READ)
 
 
