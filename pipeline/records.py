@@ -394,7 +394,8 @@ class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `score` was given before any model's score was seen, and it alone is measured. `revealed` tells
     whether they have been shown since, `revised` what the person would score now if that differs.
-    `item_hash` proves which texts were rated, `page_version` by which rubric.
+    `rubric_hash` tells by which rubric, `item_hash` which texts were rated, and `checksum` that the
+    line is as the page wrote it.
     """
 
     trip_id: str
@@ -405,5 +406,6 @@ class Rating(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     revised: int | None
     comment: str
     seconds: float
-    page_version: str
+    rubric_hash: str
     item_hash: str
+    checksum: str

@@ -235,7 +235,7 @@ STAGES: tuple[Stage, ...] = (
         reads=("checked", "judged", "sampled", "rejudged", "reviews"),
         writes=("ratings", "agreement", "agreement_plot", "ratings_plot"),
         params=("seed", "agree"),
-        files=("prompts/judge/rubric.yaml",),
+        files=("prompts/judge/rubric.yaml", "prompts/vocabulary.yaml"),
         rejects=True,
     ),
     # ---- what is released -----------------------------------------------------------------------

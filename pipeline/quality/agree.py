@@ -38,7 +38,7 @@ def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
         folder,
         stage="agree",
         hashes=_hashes(io, rated_trips(folder)),
-        page_version=rubric().version,
+        rubric_hash=rubric().hash,
     )
     kept = ratings_frame(ratings.kept)
     judges = _judges(judged) + _judges(rejudged)

@@ -1,16 +1,20 @@
 """Read what people scored: data/reviews/<city>/*.jsonl, as the review page exports them.
 
     {"trip_id": "1626278", "rater": "H1", "criterion": "caption_accuracy", "score": 4, ...}
-    ->  a Rating, or a rejection: no_json, breaks_schema, other_page_version, unknown_trip,
-        other_texts (they have changed since), rated_twice
+    ->  a Rating, or a rejection: no_json, breaks_schema, broken_checksum (changed after the page
+        wrote it), other_rubric, unknown_trip, other_texts (changed since), rated_twice
 
 What is measured is `score`, the first one, given before any model's score was seen; a second
 thought after that (`revised`) is counted and never measured. Every line is counted once. One faulty
 line costs that line; only what nobody but a person can settle, a rater in two files, stops the run.
+The checksum finds accidents in editors and on the way; it keeps nobody from changing a rating.
 Paper: A.3.5.
 """
 
 import hashlib
+import json
+import math
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +25,7 @@ import polars as pl
 
 from pipeline.errors import SourceError
 from pipeline.language.outcome import strict_json
+from pipeline.language.vocabulary import vocabulary
 from pipeline.records import CheckedTrip, Rating
 from pipeline.schemas import describe_fault, fast_validator
 
@@ -54,11 +59,36 @@ class _Line(NamedTuple):
 def item_hash(trip: CheckedTrip) -> str:
     """Return the hash of what a rater is shown of a trip, 64 hexadecimal digits.
 
-    The trip, its places, the persona and the seven texts: when one of them changes, older ratings
-    no longer speak of it.
+    The trip, its places, the persona in words and the seven texts: when one of them changes, older
+    ratings no longer speak of it. The marks on names and claims are help beside that, and left out:
+    a rule of quality control that changes undoes no rating.
+
+    Raises:
+        ParameterError: The trip was planned with a code that the vocabulary has no more.
     """
-    shown = [trip.trip_id, trip.meta, trip.phases, trip.places, trip.intents.persona, trip.texts]
+    words = vocabulary()
+    words.expect_codes(
+        trip.intents,
+        f"checked trip {trip.trip_id}",
+        remedy="make the texts anew, `dvc repro check@CITY`, or bring the code back",
+    )
+    persona = words.persona(trip.intents.persona)
+    told = [persona.name, persona.voice]
+    shown = [trip.trip_id, trip.meta, trip.phases, trip.places, told, trip.texts]
     return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+
+
+def checksum(rating: Rating) -> str:
+    """Return the checksum the page gives a rating: CRC-32 of its other fields in hexadecimal.
+
+    Seconds count in whole tenths, as numbers are written differently here and there.
+    """
+    one = rating
+    scored = [one.trip_id, one.rater, one.criterion, one.score, one.revealed, one.revised]
+    tenths = math.floor(10 * one.seconds + 0.5)
+    fields = [*scored, one.comment, tenths, one.rubric_hash, one.item_hash]
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def review_files(folder: Path) -> list[Path]:
@@ -73,7 +103,7 @@ def rated_trips(folder: Path) -> set[str]:
 
 
 def read_ratings(
-    folder: Path, *, stage: str, hashes: Mapping[str, str], page_version: str
+    folder: Path, *, stage: str, hashes: Mapping[str, str], rubric_hash: str
 ) -> Ratings:
     """Read every rating of a city.
 
@@ -81,7 +111,7 @@ def read_ratings(
         folder: data/reviews/<city>; may be missing or empty.
         stage: Name the rejections bear.
         hashes: Hash of what is shown of each trip now (`item_hash`), by trip id.
-        page_version: Version of the rubric that counts now.
+        rubric_hash: Hash of the rubric that counts now.
 
     Raises:
         SourceError: A rater stands in two files, or a file is no UTF-8.
@@ -95,7 +125,7 @@ def read_ratings(
             fault = rating if isinstance(rating, Fault) else None
             if isinstance(rating, Rating):
                 _check_one_file(rating.rater, file, files)
-                fault = _outdated(rating, hashes, page_version)
+                fault = _outdated(rating, hashes, rubric_hash)
                 if fault is None:
                     lines.append(_Line(place, rating))
             if fault is not None:
@@ -121,8 +151,9 @@ def ratings_frame(ratings: list[Rating]) -> pl.DataFrame:
         "revised": pl.Int64,
         "comment": pl.String,
         "seconds": pl.Float64,
-        "page_version": pl.String,
+        "rubric_hash": pl.String,
         "item_hash": pl.String,
+        "checksum": pl.String,
     }
     return pl.DataFrame([msgspec.structs.asdict(one) for one in ratings], schema=columns)
 
@@ -164,6 +195,12 @@ def rating_of(text: str) -> Rating | Fault:
     rating = msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
     if rating.revised == rating.score:
         return Fault("breaks_schema", f"$.revised: expected another score than {rating.score}")
+    if rating.checksum != checksum(rating):
+        return Fault(
+            "broken_checksum",
+            f"$.checksum: expected {checksum(rating)} by the other fields, found {rating.checksum}:"
+            " the line was changed after the page wrote it; bring the file as it was exported",
+        )
     return rating
 
 
@@ -171,11 +208,11 @@ def _lines_in(file: Path) -> Iterator[tuple[str, str]]:
     return lines_of(file, shown=_shown(file))
 
 
-def _outdated(rating: Rating, hashes: Mapping[str, str], page_version: str) -> Fault | None:
+def _outdated(rating: Rating, hashes: Mapping[str, str], rubric_hash: str) -> Fault | None:
     """Return why a rating speaks of something else; None if it counts."""
-    if rating.page_version != page_version:
-        detail = f"expected version {page_version!r} of the rubric, found {rating.page_version!r}"
-        return Fault("other_page_version", detail)
+    if rating.rubric_hash != rubric_hash:
+        detail = f"expected the rubric {rubric_hash}, found {rating.rubric_hash}: its words changed"
+        return Fault("other_rubric", detail)
     if rating.trip_id not in hashes:
         return Fault("unknown_trip", f"expected a checked trip, found {rating.trip_id!r}")
     if rating.item_hash != hashes[rating.trip_id]:

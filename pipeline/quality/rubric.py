@@ -1,6 +1,6 @@
 """The rubric all judges share, from prompts/judge/rubric.yaml: three tasks, ten criteria, 1 to 5.
 
-    rubric().version                        ->  "1"
+    rubric().hash                           ->  "4f0c..." 16 hexadecimal digits of its words
     rubric().criterion("caption_accuracy").anchor(5)
                                             ->  "Order, directions and progress are all true."
     CRITERIA[:2]                            ->  ("instructions_correctness",
@@ -10,6 +10,7 @@ Paper: Table 12. Models read it in the prompt, people on the review page, and ev
 criterion by its code.
 """
 
+import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -86,12 +87,10 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of prompts/judge/rubric.yaml.
 
     Attributes:
-        version: Stands in every rating by people (`page_version`).
         scale: What the scores mean for all criteria, from 5 down to 1.
         tasks: The three tasks.
     """
 
-    version: Text
     scale: Marks
     tasks: list[Task]
 
@@ -101,6 +100,11 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 CRITERIA)  # fmt: skip
         _expect("tasks", [text for task in self.tasks for text in task.texts],
                 Texts.__struct_fields__)  # fmt: skip
+
+    @property
+    def hash(self) -> str:
+        """Return a hash of all its words, 16 hexadecimal digits; it stands in every rating."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:16]
 
     @property
     def marks(self) -> list[tuple[int, str]]:

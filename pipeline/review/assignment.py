@@ -43,14 +43,14 @@ class Assignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         city: Key of the city.
         page_id: Hash of the city, the rubric and the items; names what a browser keeps.
-        page_version: Version of the rubric, which stands in every rating.
+        rubric_hash: Hash of the rubric, which stands in every rating.
         items: The trips, sorted by id.
         raters: Their shares, in the order the raters were named.
     """
 
     city: str
     page_id: str
-    page_version: str
+    rubric_hash: str
     items: list[Item]
     raters: list[Share]
 
@@ -87,7 +87,7 @@ def assign(
     return Assignment(
         city=city,
         page_id=hashlib.sha256(words).hexdigest()[:16],
-        page_version=rubric.version,
+        rubric_hash=rubric.hash,
         items=items,
         raters=deal(list(hashes), raters, overlap=overlap),
     )
@@ -179,9 +179,10 @@ def assignment_text(assignment: Assignment) -> str:
 def withdrawn(old: Assignment, new: Assignment) -> list[str]:
     """Return what was asked before and is not asked any more, as "rater trip" or trips' ids.
 
-    A trip whose texts have changed is another one: ratings of the texts before do not count.
+    A trip whose texts have changed is another one: ratings of the texts before do not count. Nor
+    does any rating by another rubric.
     """
-    hashes = new.hashes
+    hashes = new.hashes if old.rubric_hash == new.rubric_hash else {}
     changed = [one.trip_id for one in old.items if hashes.get(one.trip_id) != one.item_hash]
     pairs = [
         f"{share.rater} {trip_id}"

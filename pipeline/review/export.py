@@ -90,7 +90,8 @@ def export(root: Path, city: str, wish: ExportWish) -> Iterator[str]:
     if gone and not wish.replace:
         raise SourceError(
             f"data/reviews/{city}/{FILE}: expected an assignment that asks for all it asked for"
-            f" before, found {len(gone)} less or with other texts ({', '.join(gone[:3])});"
+            f" before, found {len(gone)} less, with other texts or by another rubric"
+            f" ({', '.join(gone[:3])});"
             " scores of these would count no more: export with --replace if that is meant"
         )
     page = wish.page or root / "out" / f"review-{city}.html"

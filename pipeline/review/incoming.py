@@ -1,10 +1,10 @@
 """Read what raters exported: ratings line by line, and what is wrong with the others.
 
-    read_files([Path("helsinki-H1.jsonl")], assignments)
+    read_files([Path("helsinki-H1.jsonl")], assignments, rubric_hash="4f0c...")
     ->  Incoming(lines=[Line("helsinki-H1.jsonl:1", "helsinki", Rating(...)), ...],
                  outdated=[...], faults=["helsinki-H1.jsonl:7: score: 6 is greater than ...", ...])
 
-A line is outdated when it was scored by another version of the rubric, or on other texts; every
+A line is outdated when it was scored by another rubric than that of today, or on other texts; every
 other fault means that a file is not what the page exported.
 """
 
@@ -29,7 +29,7 @@ class Line(NamedTuple):
         """Return what may be scored once: by whom, which texts, by which words of the rubric."""
         one = self.rating
         scored = (one.rater, one.trip_id, one.item_hash)
-        return (self.city, *scored, one.page_version, one.criterion)
+        return (self.city, *scored, one.rubric_hash, one.criterion)
 
     def agrees(self, other: "Line") -> bool:
         """Tell whether another line says the same, or leaves out what followed the first score.
@@ -64,12 +64,15 @@ class Incoming(NamedTuple):
     faults: list[str]
 
 
-def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Incoming:
+def read_files(
+    files: Sequence[Path], assignments: Sequence[Assignment], *, rubric_hash: str
+) -> Incoming:
     """Read exported files.
 
     Args:
         files: Files as the page wrote them.
         assignments: What was asked of whom, of every city.
+        rubric_hash: Hash of the rubric that counts now.
 
     Raises:
         SourceError: A file is unreadable.
@@ -88,7 +91,7 @@ def read_files(files: Sequence[Path], assignments: Sequence[Assignment]) -> Inco
             if isinstance(home, str):
                 found.faults.append(f"{place}: {home}")
                 continue
-            line, why = Line(place, home.city, rating), _outdated(rating, home)
+            line, why = Line(place, home.city, rating), _outdated(rating, home, rubric_hash)
             if why:
                 found.outdated.append((line, why))
             else:
@@ -112,11 +115,13 @@ def _home(rating: Rating, assignments: Sequence[Assignment]) -> Assignment | str
     return home
 
 
-def _outdated(rating: Rating, home: Assignment) -> str:
+def _outdated(rating: Rating, home: Assignment, rubric_hash: str) -> str:
     """Return why a rating counts no more; "" if it does."""
-    if rating.page_version != home.page_version:
-        version, now = rating.page_version, home.page_version
-        return f"scored by version {version} of the rubric, the assignment is by {now}"
+    if rating.rubric_hash != rubric_hash:
+        return (
+            f"scored by the rubric {rating.rubric_hash}, prompts/judge/rubric.yaml is {rubric_hash}"
+            " now: its words have changed since the page was written"
+        )
     if rating.item_hash != home.hashes[rating.trip_id]:
         return f"the texts of trip {rating.trip_id} were others on that page"
     return ""

@@ -14,7 +14,7 @@ function nothingKept() {
 }
 
 function keyOf(name) {
-  return `review ${page.page_id} ${page.page_version} ${name}`;
+  return `review ${page.page_id} ${name}`;
 }
 
 // The browser may refuse memory to files opened from disk; then the page says so.
@@ -83,11 +83,24 @@ function rowsOf() {
   const trips = Object.keys(kept.trips).filter((id) => itemOf.has(id)).sort();
   return trips.flatMap((trip_id) => CODES.filter((code) => given(trip_id, code).score !== null).map((criterion) => {
     const {score, revised, comment, seconds} = given(trip_id, criterion);
-    return {
+    const row = {
       trip_id, rater, criterion, score, revealed: workOn(trip_id).revealed, revised: revised ?? null, comment: comment.toWellFormed ? comment.toWellFormed() : comment, seconds,
-      page_version: page.page_version, item_hash: itemOf.get(trip_id).hash,
+      rubric_hash: page.rubric_hash, item_hash: itemOf.get(trip_id).hash,
     };
+    return {...row, checksum: checksumOf(row)};
   }));
+}
+
+// CRC-32 of the other fields, as `checksum` of pipeline/quality/ratings.py: a line changed by accident is noticed.
+function checksumOf(row) {
+  const scored = [row.trip_id, row.rater, row.criterion, row.score, row.revealed, row.revised];
+  const fields = [...scored, row.comment, Math.round(10 * row.seconds), row.rubric_hash, row.item_hash];
+  let crc = -1;
+  for (const byte of new TextEncoder().encode(JSON.stringify(fields))) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (0xedb88320 & -(crc & 1));
+  }
+  return ((crc ^ -1) >>> 0).toString(16).padStart(8, "0");
 }
 
 function strayComments() {
@@ -126,10 +139,11 @@ function faultOf(row) {
   if (typeof row.revealed !== "boolean") return "it does not say whether the models' scores were shown.";
   if (row.revised !== null && !(row.revealed && [1, 2, 3, 4, 5].includes(row.revised) && row.revised !== row.score)) return `the second thought is ${JSON.stringify(row.revised)}.`;
   if (typeof row.comment !== "string" || !(row.seconds >= 0)) return "comment or seconds are missing.";
-  if (row.page_version !== page.page_version) return `it is by version ${row.page_version} of the rubric, this page by version ${page.page_version}.`;
+  if (row.rubric_hash !== page.rubric_hash) return `it is by the rubric ${row.rubric_hash}, this page by ${page.rubric_hash}.`;
   const item = itemOf.get(row.trip_id);
   if (!item) return `trip ${row.trip_id} is not on this page.`;
   if (item.hash !== row.item_hash) return `the texts of trip ${row.trip_id} were others then.`;
+  if (row.checksum !== checksumOf(row)) return "it was changed after it was exported. Load the file as it was.";
   return null;
 }
 

@@ -18,7 +18,7 @@ import msgspec
 
 from pipeline.errors import ContractError, SourceError
 from pipeline.quality.ratings import Fault, lines_of, rating_of
-from pipeline.quality.rubric import CRITERIA
+from pipeline.quality.rubric import CRITERIA, rubric
 from pipeline.records import Rating
 from pipeline.review.assignment import FILE, Assignment, assignments, reviews_folder
 from pipeline.review.incoming import Line, read_files
@@ -83,7 +83,7 @@ def import_files(root: Path, files: Sequence[Path], wish: ImportWish) -> Iterato
     with ExitStack() as locks:
         for one in known:
             _lock(reviews_folder(root, one.city), locks)
-        incoming = read_files(files, known)
+        incoming = read_files(files, known, rubric_hash=rubric().hash)
         merged, faults = _merge(root, incoming.lines, wish)
         faults = incoming.faults + faults
         if not wish.set_aside:
@@ -105,7 +105,12 @@ def import_files(root: Path, files: Sequence[Path], wish: ImportWish) -> Iterato
     )
     for city in sorted({city for city, _ in merged}):
         own = next(one for one in known if one.city == city)
-        yield from standing(own, _by_rater(root, own, merged), all_rows=wish.all_rows)
+        yield from standing(
+            own,
+            _by_rater(root, own, merged),
+            rubric_hash=rubric().hash,
+            all_rows=wish.all_rows,
+        )
     if written:
         yield f"wrote {', '.join(written)}"
 
@@ -224,7 +229,7 @@ def _write(
 def _sorted(lines: Iterable[Line]) -> str:
     def place(line: Line) -> tuple[str, int, str, str]:
         one = line.rating
-        return one.trip_id, CRITERIA.index(one.criterion), one.page_version, one.item_hash
+        return one.trip_id, CRITERIA.index(one.criterion), one.rubric_hash, one.item_hash
 
     return "".join(_row(line) for line in sorted(lines, key=place))
 

@@ -85,7 +85,7 @@ def page_data(
         "city": assignment.city,
         "name": setting.name,
         "page_id": assignment.page_id,
-        "page_version": assignment.page_version,
+        "rubric_hash": assignment.rubric_hash,
         "raters": [
             {"rater": share.rater, "items": [number[trip] for trip in share.trip_ids]}
             for share in assignment.raters

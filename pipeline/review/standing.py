@@ -17,19 +17,20 @@ NAMED_TRIPS = 5
 
 
 def standing(
-    assignment: Assignment, ratings: dict[str, list[Rating]], *, all_rows: bool
+    assignment: Assignment, ratings: dict[str, list[Rating]], *, rubric_hash: str, all_rows: bool
 ) -> Iterator[str]:
     """Yield lines for a person.
 
     Args:
         assignment: What was asked.
         ratings: All ratings by rater; those of other texts or another rubric do not count.
+        rubric_hash: Hash of the rubric that counts now.
         all_rows: Name every trip that lacks scores, instead of the first few.
     """
     yield assignment.city
     complete = True
     for share in assignment.raters:
-        counts = _counted(assignment, share, ratings[share.rater])
+        counts = _counted(assignment, share, ratings[share.rater], rubric_hash)
         missing = [trip for trip in share.trip_ids if counts[trip] < len(CRITERIA)]
         begun = sum(counts[trip] > 0 for trip in missing)
         complete = complete and not missing
@@ -47,12 +48,14 @@ def standing(
     yield f"  agreement: `dvc repro agree@{assignment.city}`{wait}"
 
 
-def _counted(assignment: Assignment, share: Share, ratings: list[Rating]) -> Counter[str]:
+def _counted(
+    assignment: Assignment, share: Share, ratings: list[Rating], rubric_hash: str
+) -> Counter[str]:
     hashes, own = assignment.hashes, set(share.trip_ids)
     return Counter(
         one.trip_id
         for one in ratings
         if one.trip_id in own
         and one.item_hash == hashes[one.trip_id]
-        and one.page_version == assignment.page_version
+        and one.rubric_hash == rubric_hash
     )

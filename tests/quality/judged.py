@@ -18,7 +18,8 @@ from pipeline.language.requests import Request
 from pipeline.params import Parameters
 from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.judging import ModelPanel, judge_for
-from pipeline.quality.rubric import CRITERIA, TASKS, task_of
+from pipeline.quality.ratings import checksum
+from pipeline.quality.rubric import CRITERIA, TASKS, rubric, task_of
 from pipeline.records import (
     CheckedTrip,
     Claim,
@@ -134,8 +135,14 @@ def verdict(trip_id: str, given: Scores, *, model: str = "rules", status: str = 
 def rating(trip_id: str, rater: str, criterion: str, score: int, **changes: Any) -> dict[str, Any]:
     """Return a rating as the review page writes it; the hash is that of no trip unless told."""
     made = Rating(trip_id, rater, criterion, score, revealed=False, revised=None, comment="",
-                  seconds=30.0, page_version="1", item_hash=HASH)  # fmt: skip
-    return msgspec.to_builtins(made) | changes
+                  seconds=30.0, rubric_hash=rubric().hash, item_hash=HASH, checksum="")  # fmt: skip
+    return sealed(msgspec.to_builtins(made), **changes)
+
+
+def sealed(row: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """Return a rating with some fields changed, and the checksum the page would give it."""
+    changed = row | changes
+    return changed | {"checksum": checksum(msgspec.convert(changed, Rating))}
 
 
 def judged_project(root: Path, shards: Sequence[Iterable[CheckedTrip]]) -> AskedProject:

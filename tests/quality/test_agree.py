@@ -16,7 +16,15 @@ from pipeline.quality.agreement_report import (
 from pipeline.quality.ratings import item_hash
 from pipeline.quality.rubric import CRITERIA
 from pipeline.seeds import rng_for
-from tests.quality.judged import checked_trip, judged_project, put_shard, rating, scores, verdict
+from tests.quality.judged import (
+    checked_trip,
+    judged_project,
+    put_shard,
+    rating,
+    scores,
+    sealed,
+    verdict,
+)
 
 IDS = [f"t{number}" for number in range(8)]
 SETTINGS = AgreeSettings(resamples=200, confidence=0.9)
@@ -178,9 +186,8 @@ def rate(project, name: str, *ratings: dict) -> None:
 def full(trip_id: str, name: str, score: int, **changes) -> list[dict]:
     """Return a person's ten ratings of a trip, as the review page writes them."""
     known = item_hash(checked_trip(trip_id))
-    return [
-        rating(trip_id, name, code, score, item_hash=known) | changes for code in CRITERIA
-    ]  # fmt: skip
+    changes = {"item_hash": known} | changes
+    return [rating(trip_id, name, code, score, **changes) for code in CRITERIA]
 
 
 def test_models_are_compared_on_the_random_sample_alone(project):
@@ -252,7 +259,7 @@ def test_what_a_person_would_change_after_seeing_the_models_is_counted_and_not_m
     rate(project, "H2", *full("t0", "H2", 2), *full("t1", "H2", 3))
     project.run("agree")
     before = project.record_of("agreement")
-    shown = [one | {"revealed": True, "revised": 1} for one in blind[:10]] + blind[10:]
+    shown = [sealed(one, revealed=True, revised=1) for one in blind[:10]] + blind[10:]
     rate(project, "H1", *shown)
     project.run("agree")
     after = project.record_of("agreement")
@@ -265,12 +272,12 @@ def test_what_a_person_would_change_after_seeing_the_models_is_counted_and_not_m
 
 def test_ratings_that_do_not_count_are_rejections(project):
     rate(project, "H1", *full("t0", "H1", 4), *full("t1", "H1", 4, item_hash="00" * 32),
-         *full("t9", "H1", 4), *full("t2", "H1", 4, page_version="0"))  # fmt: skip
+         *full("t9", "H1", 4), *full("t2", "H1", 4, rubric_hash="0" * 16))  # fmt: skip
     project.run("agree")
     record = project.record_of("agreement")
     assert record["ratings"] == len(project.rows("ratings")) == 10
     assert record["ratings_rejected"] == {
-        "other_page_version": 10, "other_texts": 10, "unknown_trip": 10,
+        "other_rubric": 10, "other_texts": 10, "unknown_trip": 10,
     }  # fmt: skip
     assert len(project.rows("agree_rejected")) == 30
 

@@ -5,15 +5,26 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.errors import SourceError
-from pipeline.quality.ratings import item_hash, rated_trips, ratings_frame, read_ratings
+from pipeline.language.vocabulary import VOCABULARY_FILE, read_vocabulary, vocabulary
+from pipeline.quality import ratings
+from pipeline.quality.ratings import (
+    item_hash,
+    rated_trips,
+    rating_of,
+    ratings_frame,
+    read_ratings,
+)
 from pipeline.quality.rubric import rubric
+from pipeline.records import Rating
 from pipeline.schemas import arrow_schema
 from tests.language.trips import planned_trip
-from tests.quality.judged import HASH, TEXTS, checked_trip, rating
+from tests.quality.judged import HASH, TEXTS, checked_trip, rating, sealed
 
-VERSION = rubric().version
+RUBRIC = rubric().hash
 HASHES = {"t1": HASH, "t2": HASH}
 
 
@@ -25,7 +36,7 @@ def write(folder: Path, name: str, *lines: dict | str) -> None:
 
 
 def read(folder: Path):
-    return read_ratings(folder, stage="agree", hashes=HASHES, page_version=VERSION)
+    return read_ratings(folder, stage="agree", hashes=HASHES, rubric_hash=RUBRIC)
 
 
 def reasons(folder: Path) -> list[tuple[str, str]]:
@@ -64,16 +75,55 @@ def test_without_a_folder_there_are_no_ratings(tmp_path):
         ({"rater": "Jane Doe"}, "breaks_schema"),
         ({"seconds": -1}, "breaks_schema"),
         ({"extra": 1}, "breaks_schema"),
-        ({"page_version": "0"}, "other_page_version"),
-        ({"trip_id": "t9"}, "unknown_trip"),
-        ({"item_hash": "00" * 32}, "other_texts"),
+        ({"rubric_hash": "1"}, "breaks_schema"),
+        ({"checksum": ""}, "breaks_schema"),
+        ({"score": 5}, "broken_checksum"),
+        ({"trip_id": "t1"}, "broken_checksum"),
+        ({"comment": "fine"}, "broken_checksum"),
+        ({"seconds": 30.1}, "broken_checksum"),
+        ({"checksum": "00000000"}, "broken_checksum"),
     ],
 )
-def test_a_line_that_does_not_count_costs_itself_alone(tmp_path, changes, reason):
+def test_a_line_that_was_changed_costs_itself_alone(tmp_path, changes, reason):
     good = rating("t1", "H1", "caption_accuracy", 4)
     write(tmp_path, "H1.jsonl", good, rating("t2", "H1", "caption_accuracy", 4) | changes)
     assert [one.trip_id for one in read(tmp_path).kept] == ["t1"]
     assert reasons(tmp_path) == [("H1.jsonl:2", reason)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rubric_hash": "0" * 16}, "other_rubric"),
+        ({"trip_id": "t9"}, "unknown_trip"),
+        ({"item_hash": "00" * 32}, "other_texts"),
+    ],
+)
+def test_a_line_about_something_else_costs_itself_alone(tmp_path, changes, reason):
+    good = rating("t1", "H1", "caption_accuracy", 4)
+    other = {"trip_id": "t2"} | changes
+    write(tmp_path, "H1.jsonl", good, sealed(good, **other))
+    assert [one.trip_id for one in read(tmp_path).kept] == ["t1"]
+    assert reasons(tmp_path) == [("H1.jsonl:2", reason)]
+
+
+def test_a_line_says_which_checksum_its_fields_have(tmp_path):
+    row = rating("t1", "H1", "caption_accuracy", 4)
+    write(tmp_path, "H1.jsonl", row | {"score": 5})
+    expected = sealed(row, score=5)["checksum"]
+    detail = read(tmp_path).rejected["detail"][0]
+    assert detail == (
+        f"$.checksum: expected {expected} by the other fields, found {row['checksum']}: the line"
+        " was changed after the page wrote it; bring the file as it was exported"
+    )
+
+
+@given(st.floats(0, 1e6))
+def test_a_number_written_in_another_way_keeps_its_checksum(tenths):
+    seconds = round(tenths, 1)
+    row = rating("t1", "H1", "caption_accuracy", 4, seconds=seconds)
+    text = json.dumps(row).replace(f'"seconds": {seconds}', f'"seconds": {seconds:.3f}')
+    assert isinstance(rating_of(text), Rating)
 
 
 @pytest.mark.parametrize("text", ["{", "Sure!", '{"score": NaN}', '{"a": 1, "a": 2}', "[" * 3000])
@@ -126,6 +176,21 @@ def test_the_hash_knows_all_a_rater_is_shown_and_nothing_else():
         checked_trip("t1", planned_trip(persona="anxious")),
     ]
     assert known not in {item_hash(one) for one in others}
+
+
+def test_the_hash_knows_the_speaker_in_words(tmp_path, monkeypatch):
+    trip = checked_trip("t1")
+    voice = vocabulary().persona(trip.intents.persona).voice
+    text = VOCABULARY_FILE.read_text("utf-8")
+    known = item_hash(trip)
+    first = " ".join(voice.split()[:3])
+    assert text.count(first) == 1
+    edited = tmp_path / "vocabulary.yaml"
+    edited.write_text(text.replace(first, f"Hardly {first}"), "utf-8")
+    monkeypatch.setattr(ratings, "vocabulary", lambda: read_vocabulary(edited))
+    assert item_hash(trip) != known
+    edited.write_text("# a remark\n" + text, "utf-8")
+    assert item_hash(trip) == known
 
 
 def test_ratings_make_rows_of_their_schema(tmp_path):

@@ -54,6 +54,23 @@ def test_an_anchor_is_found_by_its_score():
         rubric().criterion("caption_beauty")
 
 
+def test_every_word_that_is_edited_gives_it_another_hash_and_a_remark_does_not(tmp_path):
+    text = RUBRIC_FILE.read_text("utf-8")
+    file = tmp_path / "rubric.yaml"
+    hashes = {rubric().hash}
+    for before, after in (
+        ("- perfect or excellent", "- excellent"),
+        ("name: Correctness", "name: Rightness"),
+        ("- Facts alone.", "- Facts."),
+        ("trip's record does not hold?", "trip's record has not?"),
+    ):
+        file.write_text(text.replace(before, after, 1), "utf-8")
+        hashes.add(read_rubric(file).hash)
+    assert len(hashes) == 5
+    file.write_text("# a remark\n" + text, "utf-8")
+    assert read_rubric(file).hash == rubric().hash
+
+
 @pytest.mark.parametrize(
     ("before", "after", "fault"),
     [
@@ -61,7 +78,7 @@ def test_an_anchor_is_found_by_its_score():
         ("code: queries", "code: searches", "tasks: expected instructions, queries, caption"),
         ("[trajectory_caption]", "[caption]", "tasks: expected instruction_literal, .*"),
         ("          - Facts alone.\n", "", r"tasks\[2\].criteria\[2\].anchors: .*length 5"),
-        ('version: "1"\n', "", "missing required field `version`"),
+        ("scale:\n", 'version: "1"\nscale:\n', "unknown field `version`"),
     ],
 )
 def test_a_rubric_that_code_does_not_know_is_refused(tmp_path, before, after, fault):

@@ -9,6 +9,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.errors import ContractError, ParameterError, SourceError
 from pipeline.quality.ratings import item_hash
+from pipeline.quality.rubric import rubric
 from pipeline.review.assignment import by_hash, read_assignment
 from pipeline.review.export import ExportWish, export
 from tests.review.trips import HINTED, IDS, checked_trip, judged_trip, matched_trip, rows_of
@@ -120,8 +121,19 @@ def test_texts_that_changed_count_as_withdrawn(root):
     trips = [checked_trip(one) for one in IDS]
     trips[0] = checked_trip(IDS[0], retrieval_query_2="Drives by day")
     put(root, "checked", rows(trips))
-    with pytest.raises(SourceError, match=rf"found 1 less or with other texts \({IDS[0]}\)"):
+    with pytest.raises(
+        SourceError, match=rf"found 1 less, with other texts or by another rubric \({IDS[0]}\)"
+    ):
         ask(root, drawn=5)
+
+
+def test_a_rubric_that_changed_counts_as_withdrawing_all(root):
+    ask(root, drawn=5)
+    file = root / "data/reviews/tiny/assignment.json"
+    file.write_text(file.read_text("utf-8").replace(rubric().hash, "0" * 16), "utf-8")
+    with pytest.raises(SourceError, match="found 5 less, with other texts or by another rubric"):
+        ask(root, drawn=5)
+    assert "withdrawn or changed since the last export: 5" in ask(root, drawn=5, replace=True)
 
 
 def test_more_trips_and_raters_are_added_without_a_word(root):

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from pipeline.errors import ContractError, SourceError
 from pipeline.quality.ratings import read_ratings
-from pipeline.quality.rubric import CRITERIA
+from pipeline.quality.rubric import CRITERIA, rubric
 from pipeline.review.assignment import FILE, assignment_text
 from pipeline.review.merge import ImportWish, import_files
+from tests.quality.judged import sealed
 from tests.review.trips import IDS, assignment_of, checked_trip, review_items, rows_of
 from tests.show.project import CITY
 
@@ -92,7 +93,7 @@ def test_the_stage_that_compares_raters_reads_what_was_merged(root):
     bring(root, sent(root, rows_of(ASSIGNMENT, "H1") + rows_of(ASSIGNMENT, "H2", 5)))
     ratings = read_ratings(
         root / "data/reviews/tiny", stage="agree", hashes=ASSIGNMENT.hashes,
-        page_version=ASSIGNMENT.page_version,
+        rubric_hash=ASSIGNMENT.rubric_hash,
     )  # fmt: skip
     assert len(ratings.kept) == 100
     assert ratings.rejected.height == 0
@@ -102,7 +103,7 @@ def test_the_same_file_twice_and_two_files_that_agree_change_nothing(root):
     rows = rows_of(ASSIGNMENT, "H1")
     bring(root, sent(root, rows))
     before = state(root)
-    later = [row | {"seconds": 99.0} for row in rows]
+    later = [sealed(row, seconds=99.0) for row in rows]
     told = bring(root, sent(root, rows), sent(root, later, "again.jsonl"))
     assert (
         told[0]
@@ -182,16 +183,47 @@ def test_a_file_from_windows_reads_as_any_other(root):
         ({"score": None}, r"\$\.score"),
         ({"criterion": "beauty"}, r"\$\.criterion: 'beauty' is not one of"),
         ({"mood": "good"}, "Additional properties"),
-        ({"rater": "H7"}, "H7 is no rater of tiny, which has H1, H2"),
-        ({"trip_id": "999"}, r"trip 999 stands in no assignment \(tiny\)"),
-        ({"page_version": "0"}, "scored by version 0 of the rubric, the assignment is by 1"),
-        ({"item_hash": "0" * 64}, "the texts of trip .* were others on that page"),
+        (
+            {"score": 5},
+            r"sent\.jsonl:8: \$\.checksum: expected [0-9a-f]{8} by .*: the line was changed after",
+        ),
+        ({"rater": "H2"}, r"\$\.checksum: "),
+        ({"comment": "fine"}, r"\$\.checksum: "),
     ],
 )
-def test_one_changed_line_stops_the_import_and_is_named(root, change, words):
+def test_one_line_that_was_changed_stops_the_import_and_is_named(root, change, words):
     rows = rows_of(ASSIGNMENT, "H1")
     rows[7] |= change
     refused(root, rows, words)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rater": "H7"}, "H7 is no rater of tiny, which has H1, H2"),
+        ({"trip_id": "999"}, r"trip 999 stands in no assignment \(tiny\)"),
+        ({"item_hash": "0" * 64}, "the texts of trip .* were others on that page"),
+    ],
+)
+def test_one_line_about_something_else_stops_the_import_and_is_named(root, change, words):
+    rows = rows_of(ASSIGNMENT, "H1")
+    rows[7] = sealed(rows[7], **change)
+    refused(root, rows, r"sent\.jsonl:8: " + words)
+
+
+def test_ratings_by_another_rubric_than_that_of_today_stop_the_import(tmp_path):
+    """The page, its assignment and the ratings agree; the rubric was edited since."""
+    before = replace(ASSIGNMENT, rubric_hash="0" * 16)
+    put_assignment(tmp_path, before)
+    words = (
+        rf"sent\.jsonl:1: scored by the rubric 0{{16}}, prompts/judge/rubric\.yaml is"
+        rf" {rubric().hash} now: its words have changed since the page was written \(see"
+        r" --set-aside\); 49 more"
+    )
+    refused(tmp_path, rows_of(before, "H1"), words)
+    told = bring(tmp_path, sent(tmp_path, rows_of(before, "H1")), set_aside=True)
+    assert told[0] == counts(50, outdated=50)
+    assert len(merged(tmp_path, "set_aside/H1")) == 50
 
 
 @pytest.mark.parametrize(
@@ -216,20 +248,20 @@ def test_all_faults_are_counted_and_a_dry_run_lists_them(root):
 def test_two_scores_of_one_rater_name_both_lines(root):
     rows = rows_of(ASSIGNMENT, "H1")
     refused(
-        root, [*rows, rows[0] | {"score": 1}],
+        root, [*rows, sealed(rows[0], score=1)],
         r"sent\.jsonl:51: H1 170 instructions_correctness is also in sent\.jsonl:1: 1 here, 4 t",
     )  # fmt: skip
 
 
 def test_another_comment_is_another_rating(root):
     rows = rows_of(ASSIGNMENT, "H1")
-    refused(root, [*rows, rows[0] | {"comment": "hm"}], "is also in .*: another comment")
+    refused(root, [*rows, sealed(rows[0], comment="hm")], "is also in .*: another comment")
 
 
 def test_another_score_than_the_one_merged_stops_the_import_unless_it_shall_replace_it(root):
     rows = rows_of(ASSIGNMENT, "H1")
     bring(root, sent(root, rows))
-    later = [rows[0] | {"score": 1}, *rows[1:]]
+    later = [sealed(rows[0], score=1), *rows[1:]]
     refused(root, later, r"is also in data/reviews/tiny/H1\.jsonl:1: 1 here, 4 there; .*--update")
     told = bring(root, sent(root, later), update=True)
     assert (
@@ -243,7 +275,7 @@ def test_another_score_than_the_one_merged_stops_the_import_unless_it_shall_repl
 
 def test_outdated_ratings_can_be_set_aside_and_are_kept(root):
     rows = rows_of(ASSIGNMENT, "H1")
-    old = rows[9] | {"item_hash": "0" * 64}
+    old = sealed(rows[9], item_hash="0" * 64)
     for _ in range(2):
         told = bring(root, sent(root, [old, *rows[:9]]), set_aside=True)
     assert (
@@ -268,6 +300,14 @@ def test_a_merged_file_changed_by_hand_is_left_alone(root):
     with pytest.raises(ContractError, match=r"data/reviews/tiny/H1\.jsonl:1: .*40 is greater"):
         bring(root, sent(root, rows_of(ASSIGNMENT, "H1")))
     assert state(root) == before
+
+
+def test_a_merged_score_changed_by_hand_within_the_scale_is_noticed(root):
+    bring(root, sent(root, rows_of(ASSIGNMENT, "H1")))
+    file = root / "data/reviews/tiny/H1.jsonl"
+    file.write_text(file.read_text("utf-8").replace('"score":4', '"score":2', 1), "utf-8")
+    with pytest.raises(ContractError, match=r"H1\.jsonl:1: .*\$\.checksum: .* back from git$"):
+        bring(root, sent(root, rows_of(ASSIGNMENT, "H1")))
 
 
 def test_without_an_assignment_the_next_command_is_named(tmp_path):
@@ -304,8 +344,8 @@ def test_a_fault_while_writing_leaves_all_files_as_they_were(root, monkeypatch):
 def test_what_followed_the_first_scores_is_added_to_them(root):
     rows = rows_of(ASSIGNMENT, "H1")
     bring(root, sent(root, rows))
-    later = [row | {"revealed": True} for row in rows[:10]] + rows[10:]
-    later[3] |= {"revised": 2}
+    later = [sealed(row, revealed=True) for row in rows[:10]] + rows[10:]
+    later[3] = sealed(later[3], revised=2)
     assert bring(root, sent(root, later))[0] == counts(50, completed=10, there=40)
     assert merged(root) == later
     assert bring(root, sent(root, rows))[0] == counts(50, there=50)  # an older file takes nothing
@@ -316,15 +356,15 @@ def test_no_update_replaces_a_score_that_was_given_blind_by_one_that_was_not(roo
     rows = rows_of(ASSIGNMENT, "H1", revealed=True)
     bring(root, sent(root, rows))
     words = r"1 here, 4 there; the models' scores have been shown since, so the first score stays"
-    refused(root, [rows[0] | {"score": 1}], words, update=True)
-    refused(root, [rows[0] | {"score": 1, "revealed": False}], words, update=True)
-    refused(root, [rows[0] | {"comment": "hm", "revealed": False}], "the first", update=True)
+    refused(root, [sealed(rows[0], score=1)], words, update=True)
+    refused(root, [sealed(rows[0], score=1, revealed=False)], words, update=True)
+    refused(root, [sealed(rows[0], comment="hm", revealed=False)], "the first", update=True)
 
 
 def test_a_second_thought_gives_way_to_a_third_only_by_update(root):
     rows = rows_of(ASSIGNMENT, "H1", revealed=True, revised=3)
     bring(root, sent(root, rows))
-    later = [rows[0] | {"revised": 2}, *rows[1:]]
+    later = [sealed(rows[0], revised=2), *rows[1:]]
     refused(root, later, r"another second thought; import with --update to replace it")
     assert bring(root, sent(root, later), update=True)[0] == counts(50, replaced=1, there=49)
     assert merged(root) == later

@@ -6,7 +6,9 @@ import re
 import numpy as np
 import pytest
 
+from pipeline.quality.ratings import Fault, rating_of
 from pipeline.quality.rubric import CRITERIA
+from pipeline.records import Rating
 from pipeline.review.assignment import assignment_text, by_hash
 from pipeline.review.merge import ImportWish, import_files
 from pipeline.review.page import write_page
@@ -360,10 +362,24 @@ def test_what_is_exported_keeps_the_schema_and_says_what_was_rated(browser, assi
         (CRITERIA[2], 3, 'a "quoted" wörd 😀'),
     ]
     assert {row["item_hash"] for row in rows} == {assignment.hashes[FIRST]}
-    assert {(row["rater"], row["trip_id"], row["page_version"]) for row in rows} == {
-        ("H1", FIRST, SETTING.rubric.version)
+    assert {(row["rater"], row["trip_id"], row["rubric_hash"]) for row in rows} == {
+        ("H1", FIRST, SETTING.rubric.hash)
     }
     assert text_of(browser, "#kept") == "Kept here · all exported"
+
+
+@pytest.mark.parametrize(
+    "comment", ["", 'a "quoted" wörd 😀\\', "tab\t, line\n, \x01 and \x7f", "/</\u2028"]
+)
+def test_the_page_gives_each_line_the_checksum_that_an_import_expects(browser, comment):
+    rate(browser, (5, 4))
+    code = "CODES[0]"
+    browser.run(f"change('{FIRST}', {code}, {{comment: {json.dumps(comment)}, seconds: 0.35}})")
+    rows = browser.run("rowsOf()")
+    assert [row["comment"] for row in rows] == [comment, ""]
+    for row in rows:
+        assert isinstance(rating_of(json.dumps(row)), Rating)
+        assert isinstance(rating_of(json.dumps(row | {"score": 1})), Fault)
 
 
 def test_what_was_pressed_is_what_is_merged(browser, assignment, tmp_path):
@@ -408,9 +424,11 @@ def test_an_export_brings_the_work_to_another_machine(browser, page, tmp_path):
         ({"score": 6}, "the score is 6"),
         ({"revealed": None}, "does not say whether the models' scores were shown"),
         ({"revised": 2}, "the second thought is 2"),
-        ({"page_version": "0"}, "version 0 of the rubric"),
+        ({"rubric_hash": "0" * 16}, "it is by the rubric 0000000000000000, this page by"),
         ({"item_hash": "0" * 64}, "were others then"),
         ({"trip_id": "999"}, "not on this page"),
+        ({"score": 3}, "it was changed after it was exported"),
+        ({"comment": "fine"}, "it was changed after it was exported"),
     ],
 )
 def test_a_wrong_file_is_not_loaded_and_the_page_says_why(

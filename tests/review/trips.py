@@ -13,6 +13,7 @@ from pipeline.records import CheckedTrip, Claim, JudgedTrip, MatchedTrip, Mentio
 from pipeline.review.assignment import Assignment, assign
 from pipeline.review.page import ReviewItem
 from tests.language.trips import planned_trip
+from tests.quality.judged import sealed
 from tests.show.project import CITY, LAT, LON, NASTY, NODES, PLACE, matched_trips, phased_trip
 
 SOURCE = {
@@ -122,11 +123,11 @@ def assignment_of(items: list[ReviewItem], raters: str = "H1,H2") -> Assignment:
 def rows_of(assignment: Assignment, rater: str, score: int = 4, **change: Any) -> list[dict]:
     """Return a rater's export: every criterion of every trip, the same score."""
     return [
-        {
+        sealed({
             "trip_id": item.trip_id, "rater": rater, "criterion": criterion, "score": score,
             "revealed": False, "revised": None, "comment": "", "seconds": 12.5,
-            "page_version": assignment.page_version, "item_hash": item.item_hash,
-        } | change
+            "rubric_hash": assignment.rubric_hash, "item_hash": item.item_hash, "checksum": "",
+        }, **change)
         for item in assignment.items
         for criterion in CRITERIA
     ]  # fmt: skip
