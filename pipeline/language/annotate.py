@@ -33,8 +33,8 @@ from pipeline.schemas import arrow_schema
 from pipeline.store import StageIO
 
 TASK = "annotate"
-# Trips in memory as records at a time.
-TRIPS_AT_A_TIME = 512
+# Trips in memory as records at a time; more are slower, as Python looks through all that live.
+TRIPS_AT_A_TIME = 64
 
 
 class AnnotateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,8 +87,10 @@ class AnnotationRequests:
 
 def trips_in(frame: pl.DataFrame) -> Iterator[PlannedTrip]:
     """Yield the trips of a table of planned trips."""
+    decoder = msgspec.json.Decoder(PlannedTrip)
     for part in frame.iter_slices(TRIPS_AT_A_TIME):
-        yield from msgspec.convert(part.to_dicts(), list[PlannedTrip])
+        # By way of JSON: twice as fast as by Python's own values.
+        yield from decoder.decode_lines(part.write_ndjson())
 
 
 def asking(io: StageIO, *, prompts: Path, annotate: AnnotateSettings) -> Iterator[Asking]:
@@ -137,10 +139,9 @@ def run(io: StageIO, *, annotate: AnnotateSettings, city: str) -> None:
             for shard in io.parts("planned"):
                 with annotated.open() as trips, responses.open() as attempts:
                     for planned in shard:
-                        for part in planned.iter_slices(TRIPS_AT_A_TIME):
-                            told, every = joining.joined(part, ledger)
-                            trips.write(told)
-                            attempts.write(every)
+                        told, every = joining.joined(planned, ledger)
+                        trips.write(told)
+                        attempts.write(every)
     io.write_json("annotation_run", run_figures(city, TASK, asker.model, summary))
     io.write_json("annotation_metrics", _metrics(city, asker, asked, texts))
     texts.words_plot().write_csv(io.path("words_plot"))
@@ -161,13 +162,18 @@ class _Joining:
         Returns:
             Those that have texts, and every attempt made for any of them, in the order given.
         """
-        asked = [self._asker.request(trip) for trip in trips_in(part)]
-        found = results((request for request, _ in asked), ledger)
+        shots_of: dict[str, list[str]] = {}
+
+        def requests() -> Iterator[Request]:
+            for trip in trips_in(part):
+                request, shots_of[trip.trip_id] = self._asker.request(trip)
+                yield request
+
         failed: list[tuple[str, list[Answer]]] = []
         every: list[Answer] = []
         texts: list[dict[str, Any] | None] = []
         provenances: list[dict[str, Any] | None] = []
-        for (request, attempts), (_, shots) in zip(found, asked, strict=True):
+        for request, attempts in results(requests(), ledger):
             answer = first_ok(attempts)
             self._asked.add(attempts, answer, shared=False)
             every += attempts
@@ -180,7 +186,9 @@ class _Joining:
             self._texts.add(written)
             texts.append(msgspec.structs.asdict(written))
             provenances.append(
-                msgspec.structs.asdict(provenance_of(answer, self._asker.prompt.hash, shots))
+                msgspec.structs.asdict(
+                    provenance_of(answer, self._asker.prompt.hash, shots_of[request.item_id])
+                )
             )
         told = part.with_columns(_column("texts", texts), _column("provenance", provenances))
         self._io.reject(rejection_rows(TASK, failed))

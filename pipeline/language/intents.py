@@ -45,8 +45,8 @@ from pipeline.store import StageIO
 
 STAGE = "plan_intents"
 QUERIES = 3
-# Trips taken at a time: bounds the memory whatever the size of a shard.
-TRIPS_AT_A_TIME = 512
+# Trips in memory as records at a time.
+_TRIPS_AT_A_TIME = 64
 
 
 class _ToldTrip(msgspec.Struct, frozen=True):
@@ -246,9 +246,11 @@ class CityPlanner:
         )
 
 
-def _told(trips: pl.DataFrame) -> list[_ToldTrip]:
-    """Return trips as records, by way of JSON lines: half the time of Python dictionaries."""
-    return msgspec.json.Decoder(_ToldTrip).decode_lines(trips.write_ndjson())
+def _told(trips: pl.DataFrame) -> Iterator[_ToldTrip]:
+    """Yield trips as records, by way of JSON lines: half the time of Python dictionaries."""
+    decoder = msgspec.json.Decoder(_ToldTrip)
+    for part in trips.iter_slices(_TRIPS_AT_A_TIME):
+        yield from decoder.decode_lines(part.write_ndjson())
 
 
 def _intents_column(intents: Sequence[Intents]) -> pl.Series:
@@ -266,20 +268,19 @@ def _rejections(trip_ids: Sequence[str]) -> pl.DataFrame:
 
 
 def run(io: StageIO, *, seed: Seed, intents: IntentsSettings) -> None:
-    """Plan every phased trip of a city, one shard at a time."""
+    """Plan every phased trip of a city."""
     planner = CityPlanner(
         io.read("roads"), io.read("road_cells"), io.read("cells"), settings=intents, seed=seed
     )
     counts = IntentCounts()
     with io.open_shards("planned") as planned, _collector_paused():
-        for phased, matched in io.progress(_shards(io), None, "shard", STAGE):
-            parts = []
-            for start in range(0, max(phased.height, 1), TRIPS_AT_A_TIME):
-                part = planner.plan(phased.slice(start, TRIPS_AT_A_TIME), matched)
-                counts.add(part.trips["places"], part.intents, rejected=len(part.lost))
-                io.reject(_rejections(part.lost))
-                parts.append(part.trips)
-            planned.write(pl.concat(parts))
+        for shard in io.progress(_shards(io), None, "shard", STAGE):
+            with planned.open() as trips:
+                for phased, matched in shard:
+                    part = planner.plan(phased, matched)
+                    counts.add(part.trips["places"], part.intents, rejected=len(part.lost))
+                    io.reject(_rejections(part.lost))
+                    trips.write(part.trips)
     write_report(io, counts)
 
 
@@ -295,12 +296,31 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _shards(io: StageIO) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def _shards(io: StageIO) -> Iterator[Iterator[tuple[pl.DataFrame, pl.DataFrame]]]:
     """Give each shard of phased trips with the shard of matched trips it came from."""
-    for phased, matched in zip_longest(io.shards("phased"), io.shards("matched")):
+    for phased, matched in zip_longest(io.parts("phased"), io.parts("matched")):
         if phased is None or matched is None:
             raise ContractError(
                 "phased and matched: expected as many shards of one as of the other, found a"
                 " different number; rerun `dvc repro` for match and compress"
             )
-        yield phased, matched
+        yield _with_drives(phased, matched)
+
+
+def _with_drives(
+    phased: Iterator[pl.DataFrame], matched: Iterator[pl.DataFrame]
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Give the phased trips of a shard, some at a time, with the matched trips they came from.
+
+    Both come in one order; some of the matched ones may have no phases.
+    """
+    waiting = next(matched)
+    for trips in phased:
+        last = trips["trip_id"].last()
+        while (at := waiting["trip_id"].index_of(last)) is None:
+            more = next(matched, None)
+            if more is None:
+                break
+            waiting = pl.concat([waiting, more])
+        yield trips, waiting
+        waiting = waiting[(at or 0) + 1 :]

@@ -121,11 +121,12 @@ def wanted_cells(io: StageIO, which: NarrateCells) -> pl.DataFrame:
         return cells
     if which == "none":
         return cells.clear()
+    cell = pl.element().struct.field("cell")
     visited = [
-        frame.select(pl.col("phases").list.eval(pl.element().struct.field("cell")).explode())
-        for frame in io.shards("phased")
+        frame.select(pl.col("phases").list.eval(cell).explode().unique())["phases"]
+        for frame in io.batches("phased")
     ]
-    return cells.filter(pl.col("cell").is_in(pl.concat(visited)["phases"].unique().implode()))
+    return cells.filter(pl.col("cell").is_in(pl.concat(visited).unique().implode()))
 
 
 def asking(

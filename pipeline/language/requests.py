@@ -11,6 +11,7 @@ requests at a time, batch, path, time of day) is no part of it.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import TracebackType
 from typing import Annotated, Any, Literal, Protocol, Self
 
@@ -184,17 +185,29 @@ def request_key(
 ) -> str:
     """Return the key of a request: 64 hexadecimal digits.
 
+    They are those of a JSON object of all that is told here; its lines are put together one by one.
+
     Raises:
         ValueError: The schema holds NaN or infinity, which JSON cannot say.
     """
     content = {
-        "key_version": KEY_VERSION,
-        "task": task,
-        "messages": [[message.role, message.content] for message in messages],
-        "schema": schema,
-        "model": model.model,
-        "revision": model.revision,
-        "sampling": msgspec.to_builtins(sampling),
+        "key_version": _json(KEY_VERSION),
+        "messages": f"[{', '.join(map(_message_json, messages))}]",
+        "model": _json(model.model),
+        "revision": _json(model.revision),
+        "sampling": _json(msgspec.to_builtins(sampling)),
+        "schema": _json(schema),
+        "task": _json(task),
     }
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    text = ", ".join(f'"{name}": {value}' for name, value in content.items())
+    return hashlib.sha256(f"{{{text}}}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, allow_nan=False)
+
+
+@lru_cache(maxsize=256)
+def _message_json(message: Message) -> str:
+    """Return a message as JSON; system message and shots are those of many requests."""
+    return _json([message.role, message.content])

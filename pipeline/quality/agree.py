@@ -26,13 +26,16 @@ from pipeline.quality.select import scored
 from pipeline.quality.verdicts import trips_in
 from pipeline.store import StageIO
 
+# What is read of a verdict; of all trips of a city the reasons would be most of the memory.
+_OF_VERDICTS = ("trip_id", "engine", "model", "scores", "status", "reason")
 _MODELS_ALONE = frozenset({("model", "model"), ("model", "rules")})
 _WITH_PEOPLE = frozenset({("person", "person"), ("model", "person"), ("person", "rules")})
 
 
 def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
     """Measure the agreement of a city's judges."""
-    judged, rejudged, sampled = io.read("judged"), io.read("rejudged"), io.read("sampled")
+    judged, rejudged = (io.columns(name, _OF_VERDICTS) for name in ("judged", "rejudged"))
+    sampled = io.read("sampled")
     folder = io.path("reviews") / city
     ratings = read_ratings(
         folder,
@@ -77,7 +80,7 @@ def _hashes(io: StageIO, trips: set[str]) -> dict[str, str]:
     wanted = pl.Series(sorted(trips), dtype=pl.String).implode()
     return {
         trip.trip_id: item_hash(trip)
-        for frame in io.shards("checked")
+        for frame in io.batches("checked")
         for trip in trips_in(frame.filter(pl.col("trip_id").is_in(wanted)))
     }
 

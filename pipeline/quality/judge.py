@@ -9,7 +9,6 @@ No trip is refused here: what follows from the scores is the next stage's. Paper
 """
 
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +21,7 @@ from pipeline.language.asked import Asking
 from pipeline.language.prompts import PROMPTS
 from pipeline.quality.examiner import ExaminerSettings
 from pipeline.quality.judging import JudgeId, JudgingTally, judge_for
-from pipeline.quality.kinship import Kinship, Writer, writers_of
+from pipeline.quality.kinship import Kinship, writers_of
 from pipeline.quality.rubric import SCORES
 from pipeline.store import StageIO
 
@@ -36,17 +35,24 @@ def run(io: StageIO, *, seed: Seed, families: Families, judge: ExaminerSettings,
     kinship = kinship_of(primary.id, io, families)
     tell(kinship)
     tally = JudgingTally()
-    parts = primary.verdicts(
-        lambda: io.shards("checked"),
+    sitting = primary.sitting(
+        lambda: io.batches("checked"),
         total=io.rows("checked"),
         desc=f"judge {city}",
         io=io,
         tally=tally,
     )
-    with io.open_shards("judged") as judged, io.open_shards("judge_responses") as responses:
-        for part in parts:
-            judged.write(part.verdicts)
-            responses.write(part.responses)
+    with (
+        sitting as judged,
+        io.open_shards("judged") as made,
+        io.open_shards("judge_responses") as asked,
+    ):
+        for shard in io.parts("checked"):
+            with made.open() as verdicts, asked.open() as attempts:
+                for frame in shard:
+                    part = judged(frame)
+                    verdicts.write(part.verdicts)
+                    attempts.write(part.responses)
     figures = judge_figures(primary.id, kinship, tally)
     io.write_json("judge_metrics", {"city": city, **figures})
     scores_plot([figures]).write_csv(io.path("judge_scores_plot"))
@@ -54,16 +60,12 @@ def run(io: StageIO, *, seed: Seed, families: Families, judge: ExaminerSettings,
 
 def asking(io: StageIO, *, prompts: Path, seed: Seed, judge: ExaminerSettings) -> Iterator[Asking]:
     """Yield what the stage asks: the judge, about every checked trip."""
-    yield judge_for(judge, seed=seed, prompts=prompts).asking(lambda: io.shards("checked"))
+    yield judge_for(judge, seed=seed, prompts=prompts).asking(lambda: io.batches("checked"))
 
 
 def kinship_of(judge: JudgeId, io: StageIO, families: Families) -> Kinship:
     """Return how a judge is related to those who wrote a city's checked texts."""
-    trips: Counter[tuple[str, str]] = Counter()
-    for frame in io.shards("checked"):
-        for writer in writers_of(frame["provenance"]):
-            trips[writer.engine, writer.model] += writer.trips
-    writers = [Writer(*who, count) for who, count in sorted(trips.items())]
+    writers = writers_of(io.columns("checked", ["provenance"])["provenance"])
     return Kinship(engine=judge.engine, model=judge.model, writers=writers, families=families)
 
 

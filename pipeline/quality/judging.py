@@ -1,10 +1,10 @@
 """Have trips judged by one judge: the rules, or a model that is asked once a trip.
 
     judge = judge_for(settings, seed=7, prompts=PROMPTS)
-    judge.id              ->  JudgeId("vllm", "Qwen/Qwen3.5-27B", "b5c939d", "3f3f...")
-    for part in judge.verdicts(frames, total=651, desc="judge monaco", io=io, tally=tally):
-        part.verdicts     ->  rows of `judged_trip`, one a trip, in the order of the frame
-        part.responses    ->  rows of `response`; none for the rules
+    judge.id                       ->  JudgeId("vllm", "Qwen/Qwen3.5-27B", "b5c939d", "3f3f...")
+    with judge.sitting(frames, total=651, desc="judge monaco", io=io, tally=tally) as judged:
+        judged(frame).verdicts     ->  rows of `judged_trip`, one a trip, in the order of the frame
+        judged(frame).responses    ->  rows of `response`; none for the rules
 
 A model's answer that is none (prose, cut off, refused) leaves the trip unscored, with the reason:
 it is no low score. What the ledger holds is not asked again.
@@ -12,6 +12,7 @@ it is no low score. What the ledger holds is not asked again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -55,6 +56,10 @@ class Judged(NamedTuple):
     responses: pl.DataFrame
 
 
+# Gives the verdicts on the trips of a frame of checked trips.
+Sitting = Callable[[pl.DataFrame], Judged]
+
+
 class JudgingTally:
     """Counts over the verdicts of one judge."""
 
@@ -94,13 +99,13 @@ class Judge(Protocol):
         """Return what is asked about the trips of some tables; nothing is read before."""
         ...
 
-    def verdicts(
+    def sitting(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
-    ) -> Iterator[Judged]:
-        """Yield the verdicts on the trips of each frame.
+    ) -> AbstractContextManager[Sitting]:
+        """Ask about all trips, then give the verdicts on those of any frame.
 
         Args:
-            frames: Rows of `checked_trip`.
+            frames: Rows of `checked_trip`, all there are.
             total: How many there are.
             desc: What is being done, such as `judge monaco`.
             io: The stage's doors, for the ledger.
@@ -141,16 +146,20 @@ class RulesPanel:
         del frames
         return nobody_asked(TASK, self.id.revision)
 
-    def verdicts(
+    @contextmanager
+    def sitting(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
-    ) -> Iterator[Judged]:
-        """Yield verdicts, as `Judge.verdicts` says; nobody is asked."""
-        del total, desc, io
-        for frame in frames():
+    ) -> Iterator[Sitting]:
+        """Give verdicts, as `Judge.sitting` says; nobody is asked."""
+        del frames, total, desc, io
+
+        def judged(frame: pl.DataFrame) -> Judged:
             verdicts = [self._verdict(trip) for trip in trips_in(frame)]
             for verdict in verdicts:
                 tally.add(verdict)
-            yield Judged(verdicts_frame(verdicts), responses_frame([]))
+            return Judged(verdicts_frame(verdicts), responses_frame([]))
+
+        yield judged
 
     def _verdict(self, trip: CheckedTrip) -> JudgedTrip:
         scores, rationales = self._rules.verdict(trip)
@@ -186,14 +195,16 @@ class ModelPanel:
 
         return Asking(TASK, self._model, self._asked, requests)
 
-    def verdicts(
+    @contextmanager
+    def sitting(
         self, frames: Frames, *, total: int, desc: str, io: StageIO, tally: JudgingTally
-    ) -> Iterator[Judged]:
-        """Yield verdicts, as `Judge.verdicts` says, once all trips have been asked about."""
+    ) -> Iterator[Sitting]:
+        """Give verdicts, as `Judge.sitting` says, by the answers in the ledger."""
         with Ledger(io.ledger_folder) as ledger:
             ask_all(self.asking(frames).requests, total=total, ledger=ledger, settings=self._asked,
                     desc=desc, replay=io.replay)  # fmt: skip
-            for frame in frames():
+
+            def judged(frame: pl.DataFrame) -> Judged:
                 verdicts: list[JudgedTrip] = []
                 every: list[Answer] = []
                 for request, attempts in results(map(self.request, trips_in(frame)), ledger):
@@ -201,7 +212,9 @@ class ModelPanel:
                     tally.asked.add(attempts, first_ok(attempts), shared=False)
                     tally.add(verdicts[-1])
                     every += attempts
-                yield Judged(verdicts_frame(verdicts), responses_frame(every))
+                return Judged(verdicts_frame(verdicts), responses_frame(every))
+
+            yield judged
 
     def request(self, trip: CheckedTrip) -> Request:
         """Return the request for a verdict on a trip."""

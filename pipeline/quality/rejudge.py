@@ -47,23 +47,23 @@ def run(
 ) -> None:
     """Have a city's sampled trips judged by every other judge."""
     others = _others(judge, rejudge, seed=seed, prompts=PROMPTS)
-    frames = list(_sampled_trips(io))
-    trips = sum(frame.height for frame in frames)
+    trips = io.rows("sampled")
     verdicts, responses = [verdicts_frame([])], [responses_frame([])]
     figures: list[dict[str, Any]] = []
     for other in others:
         kinship, tally = kinship_of(other.id, io, families), JudgingTally()
         tell(kinship)
-        parts = other.verdicts(
-            lambda: iter(frames),
+        sitting = other.sitting(
+            lambda: _sampled_trips(io),
             total=trips,
             desc=f"rejudge {city} {other.id.model}",
             io=io,
             tally=tally,
         )
-        for part in parts:
-            verdicts.append(part.verdicts)
-            responses.append(part.responses)
+        with sitting as judged:
+            for part in map(judged, _sampled_trips(io)):
+                verdicts.append(part.verdicts)
+                responses.append(part.responses)
         figures.append(judge_figures(other.id, kinship, tally))
     io.write("rejudged", pl.concat(verdicts))
     io.write("rejudge_responses", pl.concat(responses))
@@ -88,9 +88,9 @@ def _others(
 
 
 def _sampled_trips(io: StageIO) -> Iterator[pl.DataFrame]:
-    """Yield the checked trips that were drawn, table by table."""
+    """Yield the checked trips that were drawn, a thousand of all trips at a time."""
     trips = io.read("sampled").select("trip_id")
-    for frame in io.shards("checked"):
+    for frame in io.batches("checked"):
         yield frame.join(trips, on="trip_id", how="semi", maintain_order="left")
 
 

@@ -28,7 +28,7 @@ def matcher_for(roads: pl.DataFrame, settings: MatchSettings) -> Matcher:
 def match_trips(
     cleaned: pl.DataFrame, matcher: Matcher, roads: pl.DataFrame, drives: DriveSettings
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Match the trips of one shard.
+    """Match some trips.
 
     Args:
         cleaned: Rows of `cleaned_trip`.
@@ -105,12 +105,22 @@ def _with_shares(lists: pl.DataFrame, trips: pl.DataFrame) -> pl.DataFrame:
 
 
 def run(io: StageIO, *, match: MatchSettings, drives: DriveSettings) -> None:
-    """Match every cleaned trip of a city, one shard at a time, on all cores."""
+    """Match every cleaned trip of a city, on all cores."""
     roads = io.read("roads")
     matcher = matcher_for(roads, match)
     with io.open_shards("matched") as matched, io.open_shards("matched_points") as points:
-        for cleaned in io.progress(io.shards("cleaned"), None, "shard", "match"):
-            trips, located, rejections = match_trips(cleaned, matcher, roads, drives)
-            matched.write(trips)
-            points.write(located)
-            io.reject(rejections)
+        for shard in io.progress(io.parts("cleaned"), None, "shard", "match"):
+            waiting: list[pl.DataFrame] = []
+            with matched.open() as trips, points.open() as located:
+                for cleaned in shard:
+                    made, placed, rejections = match_trips(cleaned, matcher, roads, drives)
+                    made = pl.concat([*waiting, made]).sort("trip_id")
+                    # Cleaned trips come by id; of a drive's id that is only the beginning, and the
+                    # next trip may stand before it: a, a_0, a_p2.
+                    passed = pl.col("trip_id") <= pl.lit(cleaned["trip_id"].max(), pl.String)
+                    trips.write(made.filter(passed))
+                    waiting = [made.filter(~passed)]
+                    located.write(placed)
+                    io.reject(rejections)
+                for made in waiting:
+                    trips.write(made)

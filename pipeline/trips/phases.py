@@ -6,7 +6,7 @@
 
 A phase is p_k = (h, n, d, dt, rho, m, s): cell, number of segments, heading, duration from the
 entry time of its first to that of its last segment, role, road names, area description. All trips
-of a shard are compressed at once; nothing here loops over trips.
+of a table are compressed at once; nothing here loops over trips.
 """
 
 from enum import StrEnum
@@ -206,12 +206,14 @@ def local_time_words(epoch_s: pl.Expr, time_zone: str) -> pl.Expr:
 
 
 def run(io: StageIO, *, compress: CompressSettings, time_zone: str) -> None:
-    """Compress every matched trip of a city, one shard at a time."""
+    """Compress every matched trip of a city."""
     ground = ground_of(io.read("roads"), io.read("road_cells"), io.read("cells"))
     with io.open_shards("phased") as phased:
-        for matched in io.progress(io.shards("matched"), None, "shard", "compress"):
-            trips, rejections = compress_trips(
-                matched, ground, time_zone=time_zone, settings=compress
-            )
-            phased.write(trips)
-            io.reject(rejections)
+        for shard in io.progress(io.parts("matched"), None, "shard", "compress"):
+            with phased.open() as told:
+                for matched in shard:
+                    trips, rejections = compress_trips(
+                        matched, ground, time_zone=time_zone, settings=compress
+                    )
+                    told.write(trips)
+                    io.reject(rejections)

@@ -2,8 +2,11 @@
 
 data/<city>/metrics/summary.json   what `dvc metrics show` prints
 data/<city>/plots/*.csv            what `dvc plots show` draws
+
+Of every trip only what is counted is held: ids, numbers of points and segments, lengths.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +32,12 @@ def loss_counts(rejected: pl.DataFrame) -> dict[str, dict[str, int]]:
 def matching_figures(points: pl.DataFrame, matched: pl.DataFrame) -> dict[str, Any]:
     """Summarise matching: shares of points and trips, distances, how drives break.
 
-    Shares are null for a city without trips.
+    Args:
+        points: Columns status, distance_m (lists) and parts of `matched_points`.
+        matched: Rows of `drive_sizes`.
+
+    Returns:
+        The figures; shares are null for a city without trips.
     """
     by_point = points.select("status", "distance_m").explode("status", "distance_m")
     on_route = by_point.filter(pl.col("distance_m").is_not_null())
@@ -45,7 +53,7 @@ def matching_figures(points: pl.DataFrame, matched: pl.DataFrame) -> dict[str, A
         ),
         "drives": matched.height,
         "drives_per_trip": _round(_ratio(matched.height, matched["cleaned_trip_id"].n_unique())),
-        "segments_per_drive": _quantiles(matched["edge_ids"].list.len()),
+        "segments_per_drive": _quantiles(matched["segments"]),
     }
 
 
@@ -53,9 +61,13 @@ def route_ratio_figures(cleaned: pl.DataFrame, matched: pl.DataFrame) -> dict[st
     """Compare the length of each unbroken drive with the line through its GPS points.
 
     Sound ratios lie between 0.9 and 1.2; broken trips are left out, their parts share one line.
+
+    Args:
+        cleaned: Rows of `trip_sizes`.
+        matched: Rows of `drive_sizes`.
     """
     whole = matched.filter(pl.len().over("cleaned_trip_id") == 1)
-    ratios = whole.join(_lines(cleaned), left_on="cleaned_trip_id", right_on="trip_id").filter(
+    ratios = whole.join(cleaned, left_on="cleaned_trip_id", right_on="trip_id").filter(
         pl.col("line_m") > 0
     )
     ratio = ratios["route_length_m"] / ratios["line_m"]
@@ -77,21 +89,43 @@ def _lines(cleaned: pl.DataFrame) -> pl.DataFrame:
 
 
 def phase_figures(phased: pl.DataFrame) -> dict[str, Any]:
-    """Summarise phases per trip, segments per phase, and how much of the text has substance."""
-    meta = phased["meta"].struct.unnest()
-    phases = phased.select(pl.col("phases").explode()).unnest("phases")
+    """Summarise phases per trip, segments per phase, and how much of the text has substance.
+
+    Args:
+        phased: Rows of `phase_sizes`.
+    """
+    phases = int(phased["n_phases"].sum())
     return {
         "trips": phased.height,
-        "mean_phases_per_trip": _mean(meta["n_phases"]),
-        "phases_per_trip": _quantiles(meta["n_phases"]),
-        "mean_segments_per_trip": _mean(meta["n_rids"]),
-        "phases_with_a_road_name_share": _share(
-            phases.filter(pl.col("road_names").list.len() > 0).height, phases.height
-        ),
-        "phases_with_a_description_share": _share(
-            phases.filter(pl.col("desc") != "").height, phases.height
-        ),
+        "mean_phases_per_trip": _mean(phased["n_phases"]),
+        "phases_per_trip": _quantiles(phased["n_phases"]),
+        "mean_segments_per_trip": _mean(phased["n_rids"]),
+        "phases_with_a_road_name_share": _share(int(phased["named"].sum()), phases),
+        "phases_with_a_description_share": _share(int(phased["described"].sum()), phases),
     }
+
+
+def trip_sizes(cleaned: pl.DataFrame) -> pl.DataFrame:
+    """Return `trip_id, raw_trip_id, simulated, points, line_m` of cleaned trips."""
+    sizes = cleaned.select("trip_id", "raw_trip_id", "simulated", points=pl.col("t").list.len())
+    return sizes.join(_lines(cleaned), on="trip_id", how="left", maintain_order="left")
+
+
+def drive_sizes(matched: pl.DataFrame) -> pl.DataFrame:
+    """Return `trip_id, cleaned_trip_id, route_length_m, segments` of matched trips."""
+    segments = pl.col("edge_ids").list.len()
+    return matched.select("trip_id", "cleaned_trip_id", "route_length_m", segments=segments)
+
+
+def phase_sizes(phased: pl.DataFrame) -> pl.DataFrame:
+    """Return `trip_id, n_phases, n_rids` of phased trips, and how many phases tell something."""
+    meta, phase = pl.col("meta").struct, pl.element().struct
+    return phased.select(
+        "trip_id",
+        meta.field("n_phases", "n_rids"),
+        named=pl.col("phases").list.eval(phase.field("road_names").list.len() > 0).list.sum(),
+        described=pl.col("phases").list.eval(phase.field("desc") != "").list.sum(),
+    )
 
 
 def _quantiles(values: pl.Series) -> dict[str, float | None]:
@@ -118,8 +152,11 @@ def _share(part: int, whole: int) -> float | None:
 
 def run(io: StageIO, *, city: str, h3_resolution: H3Resolution) -> None:
     """Write the ledger, the metrics and the plots of a city."""
-    raw, cleaned, points = io.read("raw_trips"), io.read("cleaned"), io.read("matched_points")
-    matched, phased = io.read("matched"), io.read("phased")
+    number = pl.col("t").list.len()
+    raw = _sizes(io, "raw_trips", lambda trips: trips.select("raw_trip_id", points=number))
+    cleaned, matched = _sizes(io, "cleaned", trip_sizes), _sizes(io, "matched", drive_sizes)
+    points = io.columns("matched_points", ["status", "distance_m", "parts"])
+    phased = _sizes(io, "phased", phase_sizes)
     rejected = pl.concat([io.read(f"{stage}_rejected") for stage in STAGES_THAT_REJECT])
     ledger = ledger_of(raw, cleaned, matched, phased, rejected)
     io.write("ledger", ledger)
@@ -133,9 +170,9 @@ def run(io: StageIO, *, city: str, h3_resolution: H3Resolution) -> None:
                 "segments": io.read("roads").height,
                 "cells": io.read("cells").height,
                 "raw_trips": ledger.height,
-                "raw_points": int(raw["t"].list.len().sum()),
+                "raw_points": int(raw["points"].sum()),
                 "cleaned_trips": cleaned.height,
-                "cleaned_points": int(cleaned["t"].list.len().sum()),
+                "cleaned_points": int(cleaned["points"].sum()),
                 "drives": matched.height,
                 "phased_trips": phased.height,
                 "raw_trips_told": ledger.filter(state="phased").height,
@@ -149,15 +186,17 @@ def run(io: StageIO, *, city: str, h3_resolution: H3Resolution) -> None:
     _write_plots(io, phased, rejected)
 
 
+def _sizes(io: StageIO, name: str, sizes: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([sizes(trips) for trips in io.batches(name)])
+
+
 def _trace_kind(cleaned: pl.DataFrame) -> str:
     return "simulated" if cleaned.height and cleaned["simulated"].all() else "real"
 
 
 def _write_plots(io: StageIO, phased: pl.DataFrame, rejected: pl.DataFrame) -> None:
-    per_trip = phased.select(n_phases=pl.col("meta").struct.field("n_phases"))
-    per_trip.group_by("n_phases").agg(trips=pl.len()).sort("n_phases").write_csv(
-        io.path("phases_plot")
-    )
+    per_trip = phased.group_by("n_phases").agg(trips=pl.len()).sort("n_phases")
+    per_trip.write_csv(io.path("phases_plot"))
     rejected.group_by(reason=pl.concat_str("stage", "reason", separator=": ")).agg(
         items=pl.len()
     ).sort("reason").write_csv(io.path("loss_plot"))

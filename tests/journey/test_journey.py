@@ -10,6 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from pipeline import tables
+from pipeline.runner import run_stage
 from pipeline.stages import STAGES
 from tests.journey.project import after
 
@@ -74,6 +76,14 @@ def test_a_forced_rerun_gives_the_same_bytes(project):
     before = (project.root / "dvc.lock").read_text("utf-8")
     project.dvc("repro", "--force", "--single-item", "simulate@monaco", "match@monaco")
     assert (project.root / "dvc.lock").read_text("utf-8") == before
+
+
+def test_how_many_trips_are_held_at_a_time_changes_no_byte(project, monkeypatch):
+    monkeypatch.setattr(tables, "_ROWS_AT_A_TIME", 7)
+    names = [stage.name for stage in STAGES]
+    for stage in STAGES[names.index("match") : names.index("publish")]:
+        run_stage(stage.name, "monaco", root=project.root)
+    assert "up to date" in project.dvc("status")
 
 
 def test_metrics_and_plots_show_every_city(project):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import tables
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import ContractError
 from pipeline.language.eligibility import Evidence
@@ -322,6 +323,24 @@ def test_the_stage_writes_the_same_shards_and_the_same_bytes_again(tmp_path):
         DRIVES["trip_id"].to_list()[:20],
         DRIVES["trip_id"].to_list()[20:],
     ]
+
+
+@pytest.mark.parametrize("held", [1, 7])
+def test_neither_drives_without_phases_nor_how_many_trips_are_held_change_a_byte(
+    tmp_path, monkeypatch, held
+):
+    base = prepare(tmp_path / "whole", [DRIVES.head(20), DRIVES.tail(10)])
+    run_stage(tmp_path / "whole")
+    before = {name: text for name, text in files(base).items() if name.parts[0] == "planned"}
+    base = prepare(tmp_path / "held", [DRIVES.head(20), DRIVES.tail(10)])
+    told = base / "matched/part-00000.parquet"
+    lost = DRIVES.tail(10).with_columns(trip_id=pl.format("lost-{}", "trip_id"))
+    mixed = pl.concat([lost.head(9), DRIVES.head(5), lost.tail(1), DRIVES.head(20).tail(15)])
+    write_table(mixed, told, ARTIFACTS["matched"], shown="matched")
+    monkeypatch.setattr(tables, "_ROWS_AT_A_TIME", held)
+    run_stage(tmp_path / "held")
+    after = {name: text for name, text in files(base).items() if name.parts[0] == "planned"}
+    assert after == before
 
 
 def test_a_shard_without_trips_gives_a_shard_without_trips(tmp_path):

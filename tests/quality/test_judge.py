@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline import tables
 from pipeline.errors import ContractError, ModelError, ParameterError
 from pipeline.language.prompts import PROMPTS
 from pipeline.params import Parameters
@@ -140,6 +141,19 @@ def test_shards_lie_parallel_to_the_checked_ones(project):
     project.run("judge")
     for name in ("judged", "judge_responses"):
         assert [len(shard) for shard in project.shards(name)] == [2, 1]
+
+
+@pytest.mark.parametrize("engine", ["rules", "recorded"])
+def test_how_many_trips_are_held_at_a_time_changes_no_byte(tmp_path, monkeypatch, trips, engine):
+    project = judged_project(tmp_path, [trips, []])
+    if engine == "recorded":
+        project.set("judge", **recorded(project))
+        project.record(judge_requests(project, trips), {one: [answer(4)] for one in IDS})
+    project.run("judge")
+    whole = project.bytes_of(*FILES)
+    monkeypatch.setattr(tables, "_ROWS_AT_A_TIME", 1)
+    project.run("judge")
+    assert project.bytes_of(*FILES) == whole
 
 
 def test_a_whole_number_written_with_a_point_is_one():

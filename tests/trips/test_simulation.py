@@ -17,7 +17,7 @@ from pipeline.store import StageIO
 from pipeline.trips.ingest import ingest_folder
 from pipeline.trips.simulation.demand import departure_s, end_weights
 from pipeline.trips.simulation.driving import STOP_LINE_M, fix_times_s
-from pipeline.trips.simulation.raw_files import assign_vehicles
+from pipeline.trips.simulation.raw_files import Fleet
 from pipeline.trips.simulation.recording import DEFECTS, position_error
 from pipeline.trips.simulation.road_graph import RoadGraph
 from pipeline.trips.simulation.routes import Perceived
@@ -326,7 +326,8 @@ def test_more_defects_redraw_no_route():
 
 def test_a_busy_vehicle_passes_its_trip_to_the_next():
     spans = [(0.0, 100.0), (50.0, 80.0), (300.0, 400.0), (60.0, 70.0)]
-    assert assign_vehicles([0, 0, 0, 0], spans, 2, 10.0) == [0, 1, 0, 0]
+    fleet = Fleet(2, 10.0)
+    assert [fleet.vehicle(0, *span) for span in spans] == [0, 1, 0, 0]
 
 
 STAGE = Stage(

@@ -20,10 +20,14 @@ _FREE_S = 30  # a cab reports `free` so long before and after a trip
 
 
 class WrittenTrip(NamedTuple):
-    """What a raw file holds of a trip; positions as (lon, lat) degrees, times in whole seconds."""
+    """What a raw file holds of a trip; positions as (lon, lat) degrees, times in whole seconds.
+
+    `start_s` is the departure, which Porto's files tell of an empty trip too.
+    """
 
     raw_trip_id: str
     vehicle: int
+    start_s: int
     t: list[int]
     degrees: Floats
     copied: bool
@@ -40,76 +44,67 @@ def vehicle_id(form: str, vehicle: int) -> str:
     return f"2000{vehicle:04d}" if form == "porto" else f"sim{vehicle:04d}"
 
 
-def write_porto(trips: Iterable[WrittenTrip], folder: Path, start_s: dict[str, int]) -> None:
-    """Write simulated_train.csv; a copied trip has a second, shorter row under the same id.
-
-    Args:
-        trips: The trips.
-        folder: Where to write.
-        start_s: Departure of each trip, which an empty trip states too.
-    """
+def write_porto(trips: Iterable[WrittenTrip], folder: Path) -> None:
+    """Write simulated_train.csv; a copied trip has a second, shorter row under the same id."""
     rows = []
     for trip in trips:
         line = [[round(float(x), 6), round(float(y), 6)] for x, y in trip.degrees]
         copies = [line, line[: max(len(line) * 2 // 3, 1)]] if trip.copied else [line]
         taxi = vehicle_id("porto", trip.vehicle)
         for points in copies:
-            head = (trip.raw_trip_id, "B", "", "", taxi, str(start_s[trip.raw_trip_id]), "A")
+            head = (trip.raw_trip_id, "B", "", "", taxi, str(trip.start_s), "A")
             cells = (*head, "False", json.dumps(points, separators=(",", ":")))
-            rows.append((start_s[trip.raw_trip_id], ",".join(f'"{cell}"' for cell in cells)))
+            rows.append((trip.start_s, ",".join(f'"{cell}"' for cell in cells)))
     folder.mkdir(parents=True, exist_ok=True)
     text = "\n".join([_PORTO_HEADER, *(row for _, row in sorted(rows))])
     (folder / "simulated_train.csv").write_text(text + "\n", encoding="utf-8")
 
 
-def write_cabspotting(trips: Iterable[WrittenTrip], folder: Path, _start_s: dict[str, int]) -> None:
+def write_cabspotting(trips: Iterable[WrittenTrip], folder: Path) -> None:
     """Write new_<cab>.txt, newest first, with a free report before and after each trip."""
-    cabs: dict[int, list[tuple[int, str]]] = {}
+    cabs: dict[int, list[str]] = {}  # the reports of a trip as one text, which takes less memory
     for trip in trips:
         if not trip.t:
             continue
-        rows = cabs.setdefault(trip.vehicle, [])
         places = [f"{y:.5f} {x:.5f}" for x, y in trip.degrees]
-        lines = [(t, f"{place} 1 {t}") for t, place in zip(trip.t, places, strict=True)]
-        rows += lines * 2 if trip.copied else lines
+        lines = [f"{place} 1 {t}" for t, place in zip(trip.t, places, strict=True)]
+        lines += lines if trip.copied else []
         before, after = trip.t[0] - _FREE_S, trip.t[-1] + _FREE_S
-        rows += [(before, f"{places[0]} 0 {before}"), (after, f"{places[-1]} 0 {after}")]
+        lines += [f"{places[0]} 0 {before}", f"{places[-1]} 0 {after}"]
+        cabs.setdefault(trip.vehicle, []).append("\n".join(lines))
     folder.mkdir(parents=True, exist_ok=True)
     summary = []
-    for cab, rows in sorted(cabs.items()):
+    for cab, told in sorted(cabs.items()):
         name = vehicle_id("cabspotting", cab)
-        text = "\n".join(line for _, line in sorted(rows, reverse=True))
-        (folder / f"new_{name}.txt").write_text(text + "\n", encoding="utf-8")
-        summary.append(f'<cab id="{name}" updates="{len(rows)}"/>')
+        lines = "\n".join(told).split("\n")
+        lines.sort(key=lambda line: (int(line.rpartition(" ")[2]), line), reverse=True)
+        (folder / f"new_{name}.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        summary.append(f'<cab id="{name}" updates="{len(lines)}"/>')
     (folder / "_cabs.txt").write_text("\n".join(summary) + "\n", encoding="utf-8")
 
 
-def assign_vehicles(
-    wishes: list[int], spans_s: list[tuple[float, float]], fleet: int, rest_s: float
-) -> list[int]:
-    """Give each trip the vehicle it drew, or the next one that is free.
+class Fleet:
+    """Vehicles that trips are given to.
 
     Trips are served in their own order, so later ones never change an earlier one's vehicle. When
     the whole fleet is busy the vehicle drawn drives twice at once, as taxis in real files do.
-
-    Args:
-        wishes: The vehicle each trip drew, from 0.
-        spans_s: When each trip begins and ends.
-        fleet: Number of vehicles.
-        rest_s: Pause a vehicle needs between two trips.
     """
-    busy: dict[int, list[tuple[float, float]]] = {}
-    given = []
-    for wish, (begin, end) in zip(wishes, spans_s, strict=True):
-        vehicle = wish
-        for turn in range(fleet):
-            candidate = (wish + turn) % fleet
-            if all(end + rest_s < b or e + rest_s < begin for b, e in busy.get(candidate, [])):
-                vehicle = candidate
-                break
-        busy.setdefault(vehicle, []).append((begin, end))
-        given.append(vehicle)
-    return given
+
+    def __init__(self, size: int, rest_s: float) -> None:
+        """Take a number of vehicles, and the pause one needs between two trips."""
+        self._size, self._rest_s = size, rest_s
+        self._busy: list[list[tuple[float, float]]] = [[] for _ in range(size)]
+
+    def vehicle(self, wish: int, begin_s: float, end_s: float) -> int:
+        """Give a trip the vehicle it drew, from 0, or the next one that is free."""
+        turns = ((wish + turn) % self._size for turn in range(self._size))
+        given = next((one for one in turns if self._is_free(one, begin_s, end_s)), wish)
+        self._busy[given].append((begin_s, end_s))
+        return given
+
+    def _is_free(self, vehicle: int, begin_s: float, end_s: float) -> bool:
+        rest_s = self._rest_s
+        return all(end_s + rest_s < b or e + rest_s < begin_s for b, e in self._busy[vehicle])
 
 
 def rises(times: list[int]) -> bool:
@@ -117,7 +112,7 @@ def rises(times: list[int]) -> bool:
     return all(a < b for a, b in pairwise(times))
 
 
-WRITERS: dict[str, Callable[[Iterable[WrittenTrip], Path, dict[str, int]], None]] = {
+WRITERS: dict[str, Callable[[Iterable[WrittenTrip], Path], None]] = {
     "porto": write_porto,
     "cabspotting": write_cabspotting,
 }

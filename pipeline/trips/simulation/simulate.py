@@ -5,7 +5,8 @@ data/<city>/simulated/truth.parquet: for each trip its segments with entry times
 sample its true segment and offset. "Simulated traces on a real network": say so wherever shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +23,8 @@ from pipeline.trips.simulation.demand import departure_s, end_weights
 from pipeline.trips.simulation.driving import drive_route, fix_times_s, sample_drive
 from pipeline.trips.simulation.raw_files import (
     WRITERS,
+    Fleet,
     WrittenTrip,
-    assign_vehicles,
     trip_id,
     vehicle_id,
 )
@@ -44,6 +45,8 @@ from pipeline.trips.simulation.truth import (
 )
 
 _REST_S = 600.0
+# Trips in memory as records at a time.
+_TRIPS_AT_A_TIME = 256
 
 
 class World(NamedTuple):
@@ -79,7 +82,7 @@ def run(
     weights = end_weights(roads, io.read("road_cells"), places_in_cells(io.read("cells")))
     world = make_world(roads, weights, bbox, time_zone)
     ids = io.progress(trip_ids(simulation.trips), simulation.trips, "trip", "simulate")
-    trips = [simulate_trip(name, world, simulate, simulation, seed) for name in ids]
+    trips = (simulate_trip(name, world, simulate, simulation, seed) for name in ids)
     truth = write_trips(trips, world, simulation, io.path("simulated_traces"))
     io.write("simulated_truth", with_parameters(truth, city, seed, simulate, simulation))
 
@@ -174,26 +177,36 @@ def write_trips(
     trips: Iterable[SimulatedTrip], world: World, simulation: CitySimulation, folder: Path
 ) -> pl.DataFrame:
     """Write trips as raw files and return their truth, one row per trip, sorted by raw trip id."""
-    trips = list(trips)
-    spans = [
-        (float(t.departure_s), t.departure_s + max([t.drive.lasting_s, *t.recording.true_s]))
-        for t in trips
-    ]
-    vehicles = assign_vehicles([t.vehicle_wish for t in trips], spans, simulation.fleet, _REST_S)
-    written, truth, starts = [], [], {}
-    for trip, vehicle in zip(trips, vehicles, strict=True):
-        times = written_times(trip, simulation)
-        name = trip_id(simulation.format, vehicle, trip.departure_s)
-        degrees = world.graph.plane.to_degrees(trip.recording.xy.reshape(-1, 2))
-        copied = "copied" in trip.recording.defects
-        written.append(WrittenTrip(name, vehicle, times, degrees, copied))
-        starts[name] = trip.departure_s
-        ids = {"raw_trip_id": name, "vehicle_id": vehicle_id(simulation.format, vehicle)}
-        # A copied cab trip has every row twice; Porto's second row is a trip of its own.
-        doubled = copied and simulation.format == "cabspotting"
-        truth.append(ids | truth_row(trip, world.graph, times, doubled=doubled))
-    WRITERS[simulation.format](written, folder, starts)
-    return pl.DataFrame(truth, schema=TRUTH_COLUMNS).sort("raw_trip_id")
+    tables = [pl.DataFrame(schema=TRUTH_COLUMNS)]
+
+    def written() -> Iterator[WrittenTrip]:
+        fleet = Fleet(simulation.fleet, _REST_S)
+        stream = iter(trips)
+        while some := list(islice(stream, _TRIPS_AT_A_TIME)):
+            made = [_written(trip, fleet, world, simulation) for trip in some]
+            tables.append(pl.DataFrame([row for _, row in made], schema=TRUTH_COLUMNS))
+            yield from (trip for trip, _ in made)
+
+    WRITERS[simulation.format](written(), folder)
+    return pl.concat(tables).sort("raw_trip_id")
+
+
+def _written(
+    trip: SimulatedTrip, fleet: Fleet, world: World, simulation: CitySimulation
+) -> tuple[WrittenTrip, dict[str, object]]:
+    """Give a trip a vehicle; return what a raw file holds of it, and its truth."""
+    begin_s = float(trip.departure_s)
+    end_s = trip.departure_s + max([trip.drive.lasting_s, *trip.recording.true_s])
+    vehicle = fleet.vehicle(trip.vehicle_wish, begin_s, end_s)
+    times = written_times(trip, simulation)
+    name = trip_id(simulation.format, vehicle, trip.departure_s)
+    degrees = world.graph.plane.to_degrees(trip.recording.xy.reshape(-1, 2))
+    copied = "copied" in trip.recording.defects
+    ids = {"raw_trip_id": name, "vehicle_id": vehicle_id(simulation.format, vehicle)}
+    # A copied cab trip has every row twice; Porto's second row is a trip of its own.
+    doubled = copied and simulation.format == "cabspotting"
+    truth = ids | truth_row(trip, world.graph, times, doubled=doubled)
+    return WrittenTrip(name, vehicle, trip.departure_s, times, degrees, copied), truth
 
 
 def places_in_cells(cells: pl.DataFrame) -> pl.DataFrame:
