@@ -26,6 +26,7 @@ from pipeline.audit.diff_report import (
 )
 from pipeline.audit.instances import TASKS, FieldChange, read_instances
 from pipeline.audit.record_causes import UNKNOWN, compared, with_cause, with_causes
+from pipeline.audit.refused import with_refusals
 from pipeline.audit.report import Side
 from pipeline.audit.stale import stale_release
 from pipeline.audit.versions import Missing, Version, open_version
@@ -41,7 +42,10 @@ RECORD_COLUMNS = (
 
 
 class Compared(NamedTuple):
-    """The diff, and its records: RECORD_COLUMNS, lists joined by ` + `."""
+    """The diff, and its records: RECORD_COLUMNS, lists joined by ` + `.
+
+    A new or gone record has a text of the other side, too, where one was written and refused there.
+    """
 
     report: ReleaseDiff
     records: pl.DataFrame
@@ -135,8 +139,11 @@ def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.Data
     records = with_causes(
         compared(old, new), ended[0], ended[1], other_fields={one.task for one in fields}
     )
+    unknown: list[str] = []
     if old.is_empty() or new.is_empty():
         records = with_cause(records, "city")
+    else:
+        records, unknown = with_refusals(records, before, after, city)
     found = CityDiff(
         city=city,
         tasks=[_task(records, task) for task in TASKS],
@@ -149,6 +156,7 @@ def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.Data
         notes=[
             *(note for version in (before, after) for note in stale_release(version, city)),
             *_notes(records, before, after, ended),
+            *unknown,
         ],
     )
     return found, _table(records, city)

@@ -9,6 +9,7 @@ from pipeline.audit.blocks import Block, Bullets, Heading, Paragraph, Table
 from pipeline.audit.diff_report import CityDiff, ReleaseDiff
 from pipeline.audit.told import side_words
 
+# In the order of the chain: the first that differs is the cause.
 CAUSES = {
     "trip": "the trip itself: its path, or whether there is one",
     "draws": "what was drawn for it",
@@ -17,7 +18,7 @@ CAUSES = {
     "params": "sampling or answer schema: another request, all else equal",
     "answer": "the same request asked anew",
     "code": "the program: same answer, same findings, another text",
-    "check": "quality control",
+    "check": "quality control: its rules, its verifier, or the other texts that it holds a text to",
     "judge": "the judge",
     "split": "how trips are split",
     "pool": "which other trips of the split drive the same route",

@@ -6,7 +6,8 @@
 The provenance of a record decides. Another path is another trip; another model, prompt or draw
 says so itself; another request with all of these equal was sampled otherwise; another answer to the
 same request was asked anew; another text of the same answer was mended otherwise. A record that is
-new or gone has the cause of the stage where its trip ended on the other side.
+new or gone has the cause of the stage where its trip ended on the other side; `refused` looks for
+one that comes before it.
 """
 
 from collections.abc import Collection
