@@ -153,7 +153,7 @@ function showHelp() {
 
 function askWho() {
   const people = page.raters.map((one) => {
-    const done = Object.values(recallRater(one.rater).trips).filter(isScored).length;
+    const done = Object.values(recallRater(one.rater).kept.trips).filter(isScored).length;
     const button = make("button", {type: "button", class: "person"}, make("b", {}, one.rater), make("span", {}, `${done} of ${one.items.length} trips rated here`));
     button.addEventListener("click", () => { byId("who").close(); begin(one.rater); });
     return button;
@@ -186,11 +186,24 @@ async function bringIn(file) {
 function begin(name) {
   rater = name;
   remember("", rater);
-  kept = recallRater(rater);
+  const recalled = recallRater(rater);
+  kept = recalled.kept;
   order = page.raters.find((one) => one.rater === rater).items.map((i) => page.items[i].trip_id);
   byId("rater").textContent = rater;
   const open = order.includes(kept.at.trip) ? kept.at.trip : order.find((trip_id) => !isDone(trip_id)) || order[0];
   if (open) openTrip(open);
+  if (recalled.unreadable.length) sayUnreadable(recalled.unreadable);
+}
+
+// What could not be read starts afresh, here and in the browser's memory.
+function sayUnreadable(unreadable) {
+  const trips = order.filter((trip_id) => unreadable.includes(trip_id));
+  trips.forEach(keepTrip);
+  const parts = trips.map((trip_id) => `Trip ${order.indexOf(trip_id) + 1}: ${scoresOf(trip_id)} of ${CODES.length} scores are there.`);
+  if (unreadable.includes(null)) parts.push("Which trip was open, and when you last exported, is not known any more.");
+  if (!parts.length) return;
+  note("Some of what this browser kept cannot be read", make("p", {}, "What can be read is there, the rest starts afresh. All else is as you left it. A file you exported before can be loaded."),
+    ...parts.map((words) => make("p", {}, words)));
 }
 
 byId("title").append(`Review of ${page.name}`);
@@ -214,7 +227,10 @@ byId("layers").append(...[["cells", "Cells"], ["places", "Places"]].map(layerBox
 addEventListener("storage", (event) => {
   const trip_id = rater && order.find((one) => event.key === keyOf(`${rater} ${one}`));
   if (!trip_id || !event.newValue) return;
-  kept.trips[trip_id] = JSON.parse(event.newValue);
+  let work;
+  try { work = soundWork(JSON.parse(event.newValue)); } catch { return; }
+  if (!work.sound) return;
+  kept.trips[trip_id] = work.value;
   showItemParts();
 });
 addEventListener("beforeunload", (event) => { if (unsaved && kept.changed) event.preventDefault(); });

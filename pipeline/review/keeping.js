@@ -2,38 +2,31 @@
 //   kept.trips["17"] = {scores: {caption_accuracy: {score: 4, revised: null, comment: "", seconds: 38.5}}, seconds: 41.2, revealed: false}
 // `score` is the first one, given blind; once the models' scores are revealed only `revised` changes.
 // Each trip has a key of its own, so that two windows on one page do not undo each other's work.
-const CODES = CRITERIA.map((one) => one.code);
 const itemOf = new Map(page.items.map((item) => [item.trip_id, item]));
 const NO_WORK = {scores: {}, seconds: 0, revealed: false};
 let rater = null;
 let kept = nothingKept();
-let unsaved = 0;  // changes that this browser could not keep
 
 function nothingKept() {
   return {trips: {}, at: {trip: null, criterion: CODES[0]}, exported: null, changed: 0};
 }
 
-function keyOf(name) {
-  return `review ${page.page_id} ${name}`;
-}
-
-// The browser may refuse memory to files opened from disk; then the page says so.
-function recall(name) {
-  try { return JSON.parse(localStorage.getItem(keyOf(name))); } catch { return null; }
-}
-
-function remember(name, value) {
-  try {
-    localStorage.setItem(keyOf(name), JSON.stringify(value));
-    unsaved = 0;
-  } catch {
-    unsaved += 1;
-  }
-}
-
+// Return what is kept of a rater, and the trips (null: the desk) of which some could not be read.
 function recallRater(name) {
-  const trips = page.items.map((item) => [item.trip_id, recall(`${name} ${item.trip_id}`)]).filter(([, work]) => work);
-  return {...nothingKept(), ...recall(name), trips: Object.fromEntries(trips)};
+  const unreadable = [];
+  const taken = (what, {value, sound}) => {
+    if (!sound) unreadable.push(what);
+    return value;
+  };
+  const desk = recall(name), fresh = nothingKept();
+  const trips = page.items.map((item) => [item.trip_id, recall(`${name} ${item.trip_id}`)]).filter(([, work]) => work !== null);
+  return {
+    kept: {
+      ...fresh, ...(desk === null ? {} : taken(null, soundDesk(desk, fresh))),
+      trips: Object.fromEntries(trips.map(([trip_id, work]) => [trip_id, taken(trip_id, soundWork(work))])),
+    },
+    unreadable,
+  };
 }
 
 function keepDesk() {
@@ -135,10 +128,10 @@ function rowsIn(text) {
 function faultOf(row) {
   if (row === null || typeof row !== "object" || !CODES.includes(row.criterion)) return "it is no rating by this rubric.";
   if (row.rater !== rater) return `it is by ${row.rater}, and you are ${rater}.`;
-  if (![1, 2, 3, 4, 5].includes(row.score)) return `the score is ${JSON.stringify(row.score)}, not 1 to 5.`;
-  if (typeof row.revealed !== "boolean") return "it does not say whether the models' scores were shown.";
-  if (row.revised !== null && !(row.revealed && [1, 2, 3, 4, 5].includes(row.revised) && row.revised !== row.score)) return `the second thought is ${JSON.stringify(row.revised)}.`;
-  if (typeof row.comment !== "string" || !(row.seconds >= 0)) return "comment or seconds are missing.";
+  if (!isScore(row.score)) return `the score is ${JSON.stringify(row.score)}, not 1 to 5.`;
+  if (!isFlag(row.revealed)) return "it does not say whether the models' scores were shown.";
+  if (row.revised !== null && !(row.revealed && isScore(row.revised) && row.revised !== row.score)) return `the second thought is ${JSON.stringify(row.revised)}.`;
+  if (!isComment(row.comment) || !isTime(row.seconds)) return "comment or seconds are missing.";
   if (row.rubric_hash !== page.rubric_hash) return `it is by the rubric ${row.rubric_hash}, this page by ${page.rubric_hash}.`;
   const item = itemOf.get(row.trip_id);
   if (!item) return `trip ${row.trip_id} is not on this page.`;

@@ -27,7 +27,7 @@ from pipeline.show.life import DriveLife
 from pipeline.show.said import LABELS
 from pipeline.show.sheet import Sheet
 
-SCRIPTS = ("ground.js", "keeping.js", "texts.js", "marks.js", "scoring.js", "desk.js")
+SCRIPTS = ("ground.js", "memory.js", "keeping.js", "texts.js", "marks.js", "scoring.js", "desk.js")
 MAP_SCRIPTS = ("map.js", "lettering.js", "hand.js", "parts.js")
 
 

@@ -86,10 +86,11 @@ function showWholeItem() {
   if (!isDone(trip_id)) return place.replaceChildren();
   const on = make("button", {type: "button", class: "main"}, isLast() ? "To the first open trip" : "Next trip", make("kbd", {}, "Enter"));
   on.addEventListener("click", goOn);
+  const onward = isLast() && everyDone() ? [] : [on];
   const words = workOn(trip_id).revealed
     ? `The ${judgesOf(trip_id)}' scores stand beside yours. Your first scores are what counts; what you would change now is kept beside them.`
-    : everyDone() ? "This was the last one. Export your scores and send the file back. Thank you!" : "All ten are scored.";
-  const parts = [make("p", {}, words), on];
+    : everyDone() ? `All ${order.length} trips are rated. Export your scores and send the file back. Thank you!` : "All ten are scored.";
+  const parts = [make("p", {}, words), ...onward];
   if (models.length && !workOn(trip_id).revealed) {
     const show = make("button", {type: "button", id: "reveal", title: "After that your first scores of this trip stay; changes are kept beside them"}, `Show the ${judgesOf(trip_id)}' scores`);
     show.addEventListener("click", () => { work(trip_id, {revealed: true}); keepTrip(trip_id); showItemParts({focus: true}); });

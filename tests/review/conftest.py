@@ -10,6 +10,7 @@ from pipeline.review.assignment import Assignment
 from pipeline.review.export import ground_of
 from pipeline.review.page import ReviewItem, Setting, write_page
 from pipeline.show.shards import CityTables
+from tests.review.hands import fresh
 from tests.review.trips import assignment_of, review_items
 from tests.show.browser import Chromium
 from tests.show.project import CITY, write_project
@@ -48,3 +49,14 @@ def page(tiny: Path, items: list[ReviewItem], assignment: Assignment, ground) ->
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     with Chromium(tmp_path_factory.mktemp("chromium")) as browser:
         yield browser
+
+
+@pytest.fixture
+def browser(chromium, page):
+    chromium.complaints.clear()
+    chromium.requests.clear()
+    chromium.look(width=1440, height=900, scheme="light")
+    fresh(chromium, page)
+    yield chromium
+    assert chromium.complaints == []
+    assert {one for one in chromium.requests if not one.startswith("blob:")} == {page.as_uri()}

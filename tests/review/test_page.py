@@ -14,75 +14,20 @@ from pipeline.review.merge import ImportWish, import_files
 from pipeline.review.page import write_page
 from pipeline.schemas import check_record
 from tests.review.conftest import SETTING
+from tests.review.hands import (
+    FIRST,
+    ORDER,
+    count,
+    export,
+    fresh,
+    go_to,
+    middle,
+    opened,
+    rate,
+    text_of,
+)
 from tests.review.trips import ARABIC, HINTED, IDS, TEXTS, assignment_of, rows_of
 from tests.show.project import NASTY, PLACE
-
-ORDER = by_hash(IDS, "H1")
-FIRST = ORDER[0]
-
-
-def opened(browser, page):
-    browser.open(page)
-    browser.wait_for("rater !== null || document.getElementById('who').open")
-
-
-def fresh(browser, page, name="H1"):
-    """Open the page as somebody who never saw it, and say who rates."""
-    opened(browser, page)
-    browser.run("rater = null, localStorage.clear()")
-    opened(browser, page)
-    if name:
-        browser.run(f"[...document.querySelectorAll('.person')].find((b) => b.querySelector('b')"
-                    f".textContent === '{name}').click()")  # fmt: skip
-        browser.settle()
-
-
-@pytest.fixture
-def browser(chromium, page):
-    chromium.complaints.clear()
-    chromium.requests.clear()
-    chromium.look(width=1440, height=900, scheme="light")
-    fresh(chromium, page)
-    yield chromium
-    assert chromium.complaints == []
-    assert {one for one in chromium.requests if not one.startswith("blob:")} == {page.as_uri()}
-
-
-def text_of(browser, selector):
-    return browser.run(f"document.querySelector({json.dumps(selector)}).textContent")
-
-
-def count(browser, selector):
-    return browser.run(f"document.querySelectorAll({json.dumps(selector)}).length")
-
-
-def middle(browser, selector):
-    return browser.run(
-        f"(() => {{ const b = document.querySelector({json.dumps(selector)})"
-        ".getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
-    )
-
-
-def go_to(browser, trip_id):
-    browser.run(f"openTrip('{trip_id}')")
-    browser.settle()
-
-
-def rate(browser, scores):
-    for score in scores:
-        browser.press(str(score))
-
-
-def export(browser, folder):
-    browser.download_to(folder)
-    browser.click(*middle(browser, "#export"))
-    file = folder / "tiny-H1.jsonl"
-    for _ in range(200):
-        if file.exists() and file.read_text("utf-8").endswith("\n"):
-            break
-        browser.settle()
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-
 
 # ---- what it is made of -------------------------------------------------------------------------
 
@@ -488,6 +433,23 @@ def test_a_browser_without_memory_warns_and_still_exports(browser, page, tmp_pat
         assert browser.run(leaves)
     finally:
         browser.no_longer_before_pages(handle)
+
+
+def test_once_all_are_rated_no_way_to_an_open_trip_is_offered(browser):
+    on = "[...document.querySelectorAll('#whole-item button')].map((b) => b.textContent)"
+    for trip_id in ORDER[1:]:
+        go_to(browser, trip_id)
+        rate(browser, [4] * 10)
+    assert "To the first open tripEnter" in browser.run(on)
+    browser.press("Enter")
+    assert browser.run("kept.at.trip") == FIRST
+    rate(browser, [4] * 10)
+    assert "Next tripEnter" in browser.run(on)
+    assert "All 5 trips are rated. Export your scores" in text_of(browser, "#whole-item")
+    go_to(browser, ORDER[-1])
+    assert not any(words.startswith(("To the", "Next")) for words in browser.run(on))
+    browser.press("Enter")
+    assert browser.run("kept.at.trip") == ORDER[-1]
 
 
 def test_what_is_scored_in_another_window_shows_here_too(browser):
