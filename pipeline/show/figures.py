@@ -4,8 +4,8 @@ accuracy.json            helsinki   monaco
   trips.assessed              741      716
   matcher.routes.f1         0.984    0.970
 
-`dvc metrics show` has the same figures with a column each, some hundreds; `dvc metrics diff` says
-which of them a change has moved.
+Agreement is told in tables like the paper's, below. `dvc metrics show` has the same figures with a
+column each, some hundreds; `dvc metrics diff` says which of them a change has moved.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,11 @@ from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.errors import ParameterError, SourceError
 from pipeline.metrics import read_metrics
 from pipeline.params import Parameters
+from pipeline.quality.agreement_tables import agreement_tables, names_of
+from pipeline.show.text_table import text_table
 
+# What the tables of agreement tell.
+_IN_TABLES = {"means", "pairs", "groups"}
 LONGEST_FIGURE = 40  # letters; what is longer is a sentence, such as a caveat
 
 
@@ -44,9 +48,16 @@ def figures_of(root: Path, cities: Sequence[str], *, only: Sequence[str]) -> lis
             )
     lines: list[str] = []
     for artifact in [known[name] for name in only] or list(known.values()):
-        records = [_record(root, city, artifact.name) for city in names]
+        read = [read_metrics(root, city, artifact.name) or {} for city in names]
+        told = [artifact.name == "agreement" and one.keys() >= _IN_TABLES for one in read]
+        records = [
+            dict(_figures({key: one[key] for key in one if not (tables and key in _IN_TABLES)}))
+            for one, tables in zip(read, told, strict=True)
+        ]
         if any(records):
             lines += _table(Path(artifact.path).name, names, records)
+        for city, record, tables in zip(names, read, told, strict=True):
+            lines += _agreement(city, record) if tables else []
     if not lines:
         raise SourceError(
             f"data/{names[0] if names else 'CITY'}/metrics: expected metrics, found none; run"
@@ -59,8 +70,16 @@ def _is_metric(artifact: Artifact) -> bool:
     return artifact.kind == "metric" and artifact.scope == "city" and artifact.form == "json"
 
 
-def _record(root: Path, city: str, name: str) -> dict[str, str]:
-    return dict(_figures(read_metrics(root, city, name) or {}))
+def _agreement(city: str, record: dict[str, Any]) -> Iterator[str]:
+    """Yield whom letters stand for, and the tables of a city's agreement under their titles."""
+    names = names_of(record)
+    if names:
+        yield from ("", f"{city}: {', '.join(f'{one} = {name}' for one, name in names.items())}")
+    for title, heads, rows in agreement_tables(record):
+        yield from ("", f"{city}: {title}")
+        yield from text_table(heads, rows, right=range(1, len(heads)), all_rows=True)
+    if not record["groups"]:
+        yield from ("", f"{city}: no two judges scored the same trips: no agreement to tell")
 
 
 def _figures(record: dict[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -51,6 +51,27 @@ def test_a_sentence_stands_below_the_figures_once(root):
     ]  # fmt: skip
 
 
+def test_agreement_is_told_in_tables_and_not_by_how_many_rows_it_has(root):
+    figure = {"value": 4.5, "low": 4.25, "high": 4.75}
+    mean = {"panel": "sample", "rater": "org/judge", "kind": "model",
+            "criterion": "queries_accuracy", "items": 9, "mean": figure}  # fmt: skip
+    told = {"confidence": 0.95, "trips": {"sample": 9}, "means": [mean], "pairs": [], "groups": []}
+    put(root, "a", "agreement", told)
+    put(root, "bergen", "agreement", {"means": [1, 2]})  # of another time
+    lines = figures_of(root, [], only=["agreement"])
+    assert lines[:4] == [
+        "agreement.json     a  bergen",
+        "  means               2 rows",
+        "  confidence    0.95",
+        "  trips.sample     9",
+    ]
+    assert "a: Mean scores, 1 to 5, with intervals of 95 %: sample of 9 trips" in lines
+    assert "    accuracy            4.50 [4.25, 4.75]" in lines
+    assert "  Mean                               4.50" in lines
+    assert "a: A = org/judge" in lines
+    assert lines[-1] == "a: no two judges scored the same trips: no agreement to tell"
+
+
 def test_an_unknown_city_or_file_is_an_error_that_lists_the_known(root):
     with pytest.raises(ParameterError, match="bergen"):
         figures_of(root, ["oslo"], only=[])
