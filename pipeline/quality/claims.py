@@ -90,7 +90,7 @@ class ClaimChecker:
         """
         if not reading.claims:
             return Claimed([], [])
-        caption = field == "trajectory_caption"
+        caption, asks = field == "trajectory_caption", field.startswith("instruction")
         claims: list[Claim] = []
         done = 0  # characters
         hits: list[Hit] = []
@@ -105,7 +105,7 @@ class ClaimChecker:
                 name = next(names, None)
             if name is not None and name.start <= start:
                 continue
-            stated = self._stated(reading, number, evidence, mentions, caption=caption)
+            stated = self._stated(reading, number, evidence, mentions, caption, asks)
             if stated is None:
                 continue
             start, done = stated.start, stated.end
@@ -134,8 +134,8 @@ class ClaimChecker:
         number: int,
         evidence: Evidence,
         mentions: Sequence[Mention],
-        *,
         caption: bool,
+        asks: bool,
     ) -> Stated | None:
         """Return what is stated from a word on, whatever kind of claim it is."""
         flags = reading.words[number].flags
@@ -146,11 +146,13 @@ class ClaimChecker:
         if flags & HINT_TURN:
             return turn_claim(reading, number, evidence, mentions)
         if flags & (NUMERIC | HINT_MONTH | HINT_PART | HINT_DAY):
-            stated = clock_claim(reading, number, evidence)
+            stated = clock_claim(reading, number, evidence, asks=asks)
             if stated is not None:
                 return stated
         if flags & NUMERIC:
-            stated = length_claim(reading, number, evidence)
+            stated = length_claim(reading, number, evidence, mentions, caption=caption)
             if stated is not None:
                 return stated
-        return self._nouns.noun_claim(reading, number, evidence) if flags & HINT_NOUN else None
+        if flags & HINT_NOUN:
+            return self._nouns.noun_claim(reading, number, evidence, mentions)
+        return None

@@ -4,18 +4,28 @@
     "around 4 AM on a weekday"  ->  clock supported, day contradicted (expected Saturday)
 
 People round: "4 AM" stands for half an hour either way, "4:10" for ten minutes, "4:11" for one.
-What no clock or calendar shows ("25:70", "13 PM", "June 31") is contradicted whatever the trip.
+Seasons and named days are in `claims_calendar`. What no clock or calendar shows ("25:70", "13 PM",
+"June 31") is contradicted whatever the trip.
 """
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from pipeline.quality.claims_calendar import CALENDAR_WORDS, calendar_claim
 from pipeline.quality.evidence import MONTHS, WEEKDAYS, Clock, Evidence
 from pipeline.quality.folding import word_set
 from pipeline.quality.phrases import phrase_tree
 from pipeline.quality.reading import CAPITAL, HINT_DAY, HINT_MONTH, HINT_PART, NUMERIC, Reading
-from pipeline.quality.stated import CONTRADICTED, NUMBERS, SUPPORTED, UNVERIFIED, Stated
+from pipeline.quality.stated import (
+    CONTRADICTED,
+    NUMBERS,
+    SUPPORTED,
+    UNVERIFIED,
+    Stated,
+    number_of,
+)
 from pipeline.quality.tables import word_tables
 
 _DAY, _LAST_MINUTE = 1440, 59
@@ -42,6 +52,25 @@ _TIME = re.compile(
     r"|(?P<word>\w+)\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b",
     re.IGNORECASE,
 )
+# "Half past eleven", "ten minutes to nine in the evening", "quarter to midnight"; and hours in
+# words with a part of the day: "eleven thirty at night", "four a.m.".
+_HOURS = "|".join(sorted((*NUMBERS,)[1:13], key=len, reverse=True))
+_SPOKEN = re.compile(
+    r"(?:(?P<past>half|quarter|five|ten|twenty[\s-]five|twenty"
+    r"|\d{1,2}(?=\s+min|\s+\w+\s+(?:mid|noon)))(?:\s+min(?:ute)?s?)?"
+    r"\s+(?P<side>past|after|to|before)\s+)?"
+    rf"(?P<hour>{_HOURS}|midnight|noon|\d{{1,2}})\b(?![:.]\d)"
+    r"(?:\s+(?P<minute>fifteen|(?:twenty|thirty|forty|fifty)(?:[\s-]five)?|ten)\b)?"
+    r"(?:\s+o['’]?\s?clock\b)?"
+    r"(?:\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b|\s+at\s+(?P<night>night)\b"
+    r"|\s*(?P<m>[ap])\.?m\b\.?)?",
+    re.IGNORECASE,
+)
+# Words that may follow a time without a part of the day: "ten to nine on a Monday", but not "ten
+# to nine minutes".
+_AFTER_TIME = word_set(
+    "in on at and when already this that sharp or but we i it the from please with"
+)
 _YEAR = r"(?:,?\s+(?P<{0}>(?:19|20)\d\d)\b)"
 _DATE = re.compile(
     rf"(?P<m1>[A-Za-z]{{3,9}})\.?(?:\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b{_YEAR.format('y1')}?"
@@ -67,7 +96,7 @@ _OTHER = phrase_tree(
     {
         True: ["good", "last", "tomorrow", "yesterday", "next", "every", "each", "all", "before",
                "until", "till", "by", "since", "any", "not", "no", "per", "the other", "previous",
-               "rather than", "not on a", "instead of"]
+               "rather than", "not on a", "instead of", "happy", "merry", "like"]
     },
     short_form=_SHORT,
     reverse=True,
@@ -93,15 +122,21 @@ class ClockWords(NamedTuple):
 CLOCK_WORDS = ClockWords(
     parts=frozenset(_PART_TREE.root),
     days=frozenset(f"{day}{s}" for day in (*WEEKDAYS, *_KINDS_OF_DAY, "week", "work")
-                   for s in ("", "s")),
+                   for s in ("", "s")) | CALENDAR_WORDS,
     months=_MONTH_NAMES,
 )  # fmt: skip
 
 
-def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+def clock_claim(reading: Reading, number: int, evidence: Evidence, *, asks: bool) -> Stated | None:
     """Return what a text states of the time of the trip from a word on, if anything.
 
     Where the trip's trace has no clock nothing can be told, and all is unverified.
+
+    Args:
+        reading: The text.
+        number: The word.
+        evidence: The trip's own record.
+        asks: Whether it is an instruction.
     """
     flags = reading.words[number].flags
     if flags & (NUMERIC | HINT_MONTH):
@@ -112,7 +147,9 @@ def clock_claim(reading: Reading, number: int, evidence: Evidence) -> Stated | N
         found = _part(reading, number, evidence)
         if found is not None:
             return found
-    return _day(reading, number, evidence) if flags & HINT_DAY else None
+    if not flags & HINT_DAY:
+        return None
+    return _day(reading, number, evidence) or _year(reading, number, evidence, asks=asks)
 
 
 def _judged(
@@ -139,11 +176,13 @@ def _shown(clock: Clock) -> str:
 def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     match = _TIME.match(reading.text, reading.starts[number])
     if match is None:
-        return None
-    if _is_of_no_clock(match):
+        match = _SPOKEN.match(reading.text, reading.starts[number])
+        asked = None if match is None else _spoken(reading, number, match)
+    elif _is_of_no_clock(match):
         return Stated(*match.span(), "clock", CONTRADICTED, "a time of some day", IMPOSSIBLE)
-    asked = _minute_of(match)
-    if asked is None:
+    else:
+        asked = _minute_of(match)
+    if match is None or asked is None:
         return None
     minute, tolerance, cycle = asked
     phase: int | None = None
@@ -204,6 +243,46 @@ def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
     return said % 12 * 60 + 720 * later, 30, _DAY
 
 
+def _spoken(reading: Reading, number: int, match: re.Match[str]) -> tuple[int, float, int] | None:
+    """Return what `_minute_of` does for a time in words; None where they may be none."""
+    part = {name: (said or "").lower() for name, said in match.groupdict().items()}
+    told = part["part"] or part["night"] or part["m"]
+    if not (part["past"] or told) or (number and reading.words[number - 1].canonical in _RANGE):
+        return None
+    if part["past"] and (part["minute"] or (part["past"] == "half" and part["side"] != "past")):
+        return None
+    if not told and part["past"] not in {"half", "quarter"} and not _may_end(reading, match.end()):
+        return None
+    named = {"midnight": 0, "noon": 12}.get(part["hour"])
+    hour = int(number_of(part["hour"])) if named is None else named
+    if hour > 23 or (told and not 1 <= hour <= 12):
+        return None
+    away = _MINUTES.get(part["past"]) or (number_of(part["past"]) if part["past"] else 0)
+    away = -away if part["side"] in {"to", "before"} else away
+    minute = 60 * hour + int(away + (number_of(part["minute"]) if part["minute"] else 0))
+    later = part["part"] in {"afternoon", "evening"} or part["m"] == "p"
+    later = later or (bool(part["night"]) and hour % 12 >= _NIGHT_FROM)
+    if told:
+        minute += 720 * later - 720 * (hour == 12)
+    is_exact = bool(part["past"] or part["minute"])
+    cycle = _DAY if told or named is not None or hour > 12 else 720
+    return minute % _DAY, _rounding(minute, exact=is_exact), cycle
+
+
+_MINUTES = {"half": 30, "quarter": 15}
+_RANGE = frozenset({"from", "between", "of", "for", "open"})
+# "Six at night" is in the evening, "five at night" before dawn.
+_NIGHT_FROM = 6
+
+
+def _may_end(reading: Reading, end: int) -> bool:
+    """Tell whether the words after a time let it be one."""
+    after = bisect_left(reading.starts, end)
+    if after >= len(reading.words) or reading.breaks(after):
+        return True
+    return reading.words[after].canonical in _AFTER_TIME
+
+
 def _rounding(minute: int, *, exact: bool) -> float:
     if not exact:
         return 30
@@ -256,6 +335,16 @@ def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         friday_evening = word == "weekend" and clock.weekday == 4 and clock.minute >= 1020
         fits = friday_evening or not days.isdisjoint(asked)
     return _judged((reading.starts[number], reading.end(end - 1)), "day", clock, fits, phase=0)
+
+
+def _year(reading: Reading, number: int, evidence: Evidence, *, asks: bool) -> Stated | None:
+    """Return what a text states of a season or a named day."""
+    clock = evidence.clock
+    dated = calendar_claim(reading, number, clock, evidence, asks=asks)
+    if dated is None or _is_another(reading, number, dated.end):
+        return None
+    span = reading.starts[number], reading.end(dated.end - 1)
+    return _judged(span, "date", clock, dated.fits, phase=0)
 
 
 def _is_another(reading: Reading, number: int, end: int) -> bool:

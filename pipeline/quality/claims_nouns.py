@@ -2,6 +2,7 @@
 
     "past the river to a pharmacy" on a trip with water in phase 2 and no pharmacy
     ->  Stated("river", noun, supported), Stated("pharmacy", noun, unverified)
+    "ends beside a church" where only phase 0 has one  ->  Stated("church", noun, unverified)
 
 The annotator saw a few words on each area and the nearest places, so what they show is supported.
 What they do not show no rule decides here: the words may mean something else, and the verifier
@@ -9,6 +10,7 @@ reads them. Nothing is claimed by what is kept off ("avoid the parks"). Paper: A
 Grounding".
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,15 +22,26 @@ from pipeline.language.areas import lies_in, read_area, touches
 from pipeline.language.vocabulary import Vocabulary
 from pipeline.params import document_of
 from pipeline.quality.evidence import Evidence
-from pipeline.quality.folding import fold, folded_words
+from pipeline.quality.folding import fold, folded_words, word_set
 from pipeline.quality.phrases import PhraseTree
 from pipeline.quality.reading import HINT_REFUSAL, Reading
 from pipeline.quality.stated import SUPPORTED, UNVERIFIED, Stated
 from pipeline.quality.tables import WordTables
-from pipeline.records import Place
+from pipeline.records import Mention, Phase, Place
 
 # Words before a noun that are looked at for a refusal.
 _REFUSAL_WINDOW = 7
+# Words that say where a thing is that follows them, the end or the start of the trip, and words on
+# the way to it. A phase is so short that its neighbour will do.
+_AT_END = word_set("end ends ending finish finishes finishing terminates terminating")
+_AT_START = word_set(
+    "start starts starting begin begins beginning leave leaves leaving depart departs departing"
+)
+_TO_PLACE = word_set(
+    "a an the at on by in beside near next to close right just opposite from out outside front of "
+    "across up down off its it drive trip ride journey route day with there"
+)
+_MOST_TO_PLACE, _PHASES_AT_END = 12, 2
 # Names, categories and descriptions remembered; a city has some ten thousand.
 _KEPT = 1 << 20
 
@@ -91,16 +104,23 @@ class NounClaims:
         self._shown: dict[str, int] = {}
         self._places: dict[str, int] = {}
 
-    def noun_claim(self, reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+    def noun_claim(
+        self, reading: Reading, number: int, evidence: Evidence, mentions: Sequence[Mention]
+    ) -> Stated | None:
         """Return what a noun claims that begins with a word; None where it claims nothing."""
         found = self.tree.after(reading.words, number)
         if found is None or not self._is_claimed(reading, number, found[0]):
             return None
         end, noun = found
-        borne_out = self._of_trip(evidence) >> noun & 1
-        verdict = SUPPORTED if borne_out else UNVERIFIED
         span = reading.starts[number], reading.end(end - 1)
-        return Stated(*span, "noun", verdict, self._shown_by[noun], "record")
+        expected = self._shown_by[noun]
+        if not self._of_trip(evidence) >> noun & 1:
+            return Stated(*span, "noun", UNVERIFIED, expected, "record")
+        phases = _phases_told(reading, number, evidence, mentions)
+        if phases and not self._of_phases(evidence, phases) >> noun & 1:
+            told = " or ".join(str(phase.p) for phase in phases)
+            return Stated(*span, "noun", UNVERIFIED, f"{expected}, in phase {told}", "record")
+        return Stated(*span, "noun", SUPPORTED, expected, "record")
 
     def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
         words = reading.words
@@ -120,17 +140,25 @@ class NounClaims:
     def _of_trip(self, evidence: Evidence) -> int:
         """Return which nouns a trip's record bears out, one bit each."""
         if evidence.nouns is None:
-            shown, trip = self._shown, evidence.trip
-            found = 0
-            for phase in trip.phases:
-                found |= shown.get(phase.desc) or self._look(phase.desc, is_area=True)
-                for road in phase.road_names:
-                    found |= shown.get(road) or self._look(road)
-            of_places = self._places
-            for place in trip.places:
-                found |= of_places.get(place.id) or self._look_at_place(place)
-            evidence.nouns = found
+            trip = evidence.trip
+            evidence.nouns = self._of(trip.phases, trip.places)
         return evidence.nouns
+
+    def _of_phases(self, evidence: Evidence, phases: Sequence[Phase]) -> int:
+        """Return which nouns some phases bear out."""
+        numbers = {phase.p for phase in phases}
+        return self._of(phases, [one for one in evidence.trip.places if one.phase in numbers])
+
+    def _of(self, phases: Sequence[Phase], places: Sequence[Place]) -> int:
+        shown, of_places = self._shown, self._places
+        found = 0
+        for phase in phases:
+            found |= shown.get(phase.desc) or self._look(phase.desc, is_area=True)
+            for road in phase.road_names:
+                found |= shown.get(road) or self._look(road)
+        for place in places:
+            found |= of_places.get(place.id) or self._look_at_place(place)
+        return found
 
     def _look_at_place(self, place: Place) -> int:
         if len(self._places) >= _KEPT:
@@ -166,6 +194,28 @@ class NounClaims:
                 found |= 1 << number
         self._shown[text] = found
         return found
+
+
+def _phases_told(
+    reading: Reading, number: int, evidence: Evidence, mentions: Sequence[Mention]
+) -> list[Phase]:
+    """Return the phases in which a text says a noun is, at the start or end; none if it is open."""
+    words, phases = reading.words, evidence.trip.phases
+    lowest = max(reading.sentence(number), number - _MOST_TO_PLACE)
+    here = number
+    while here > lowest:
+        here -= 1
+        word = words[here].canonical
+        if word in _AT_END:
+            return phases[-_PHASES_AT_END:]
+        if word in _AT_START:
+            return phases[:_PHASES_AT_END]
+        if reading.breaks(here + 1):
+            break
+        start = reading.starts[here]
+        if word not in _TO_PLACE and not any(one.start <= start < one.end for one in mentions):
+            break
+    return []
 
 
 def _shown_by(noun: Noun) -> str:

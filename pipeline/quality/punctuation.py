@@ -18,27 +18,47 @@ from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.records import Mention
 
+# Marks of a markup language, and pictures.
+_SIGN = (
+    r"(?:</?[A-Za-z][^<>]*>|[*_#~|\\{}<^=\u2022\u25cf]+"
+    r"|[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+)"
+)
+_UNSEEN = (
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
+    r"\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"  # no width
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which way to read
+    r"\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff]+"  # notes to the program
+)
+# What the second byte of a letter in UTF-8 becomes where it is read as Latin-1 or Windows-1252.
+_BYTES = "".join(
+    {
+        mark
+        for code in ("latin-1", "cp1252")
+        for mark in bytes(range(0x80, 0xC0)).decode(code, "ignore")
+    }
+)
+# The first becomes one of these letters. "Ã" and "Â" stand before no such sign, after no small
+# letter and not alone; of the others only signs that are no letter and part no words tell.
+_MISREAD = (
+    rf"[ÃÂ][{_BYTES}]|(?<=[a-zß-ÿ])[ÃÂ](?![A-Z])|(?<!\w)[ÃÂ](?=\s)"
+    r"|[ÄÅÎÏÐÑØÙ][\x80-\x9f¡-©¬®-³µ¶¸¹¼-¿€ƒ†‡ˆ‰™Ÿ\u201a\u201e]"
+    r"|â(?:€|‚¬|[\x80-\x9f])|ï»¿"
+)
 _PATTERNS: dict[Rule, re.Pattern[str]] = {
     Rule.DASH: re.compile(r"\s*[\u2012-\u2015]\s*|\s+-{1,2}(?=\s)\s*|(?<=\w)--+(?=\w)|--+"),
     Rule.SEMICOLON: re.compile(r"\s*[;\uff1b\u037e]\s*"),
+    # A blank on both sides of a mark that goes would leave two, so one goes along.
     Rule.QUOTES: re.compile(
-        r"[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2018\u2019\u201a\u201b\u00b4`]"
+        r"(?<!\S)[\"\u201c\u201e\u00ab]\s+|\s+[\"\u201d\u00bb](?=[\s,.!?]|$)"
+        r"|[\"\u201c\u201d\u201f\u00ab\u00bb\u2018\u2019\u201b\u00b4`]"
+        r"|(?<![ÂÃÄÅâ])[\u201a\u201e]"  # else a letter read wrongly, as below
         r"|(?<!\w)'(?=\w[^']*'(?!\w))"  # opens
         r"|(?<=\w)'(?!\w)"  # closes
     ),
-    Rule.MARKUP: re.compile(
-        r"</?[A-Za-z][^<>]*>"
-        r"|[*_#~|\\{}<^=\u2022\u25cf]+"
-        r"|\s*[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+"  # pictures
-    ),
-    Rule.INVISIBLE: re.compile(
-        r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters
-        r"\u00ad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff"  # no width
-        r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which way to read
-        r"\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff]+"  # notes to the program
-    ),
+    Rule.MARKUP: re.compile(rf"^\s*(?:{_SIGN}\s*)+|\s+{_SIGN}+(?=[\s,.!?]|$)|{_SIGN}"),
+    Rule.INVISIBLE: re.compile(rf"^{_UNSEEN}\s+|\s+{_UNSEEN}(?=\s|$)|{_UNSEEN}"),
     Rule.UNREADABLE: re.compile(
-        r"[\ufffd\ufdd0-\ufdef\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]+"
+        rf"[\ufffd\ufdd0-\ufdef\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]+|{_MISREAD}"
     ),
     Rule.SPACING: re.compile(
         r"[^\S ]+|\s{2,}|^\s+|\s+$"
@@ -75,9 +95,11 @@ def may_be_at_fault(reading: Reading, mentions: Sequence[Mention]) -> bool:
         reading: The text.
         mentions: Its names, in order; marks within those known are their own.
     """
+    text = reading.text
     if not reading.flags & UNTIDY:
-        return False
-    text, names = reading.text, spans_of(mentions)
+        # Read wrongly, an "ó" is "Ã³", which is a word and no mark.
+        return not text.isascii() and any(first in text for first in "ÃÂÄÅ")
+    names = spans_of(mentions)
     if not names or not _NOWHERE.isdisjoint(text):
         return True
     if any(_unbalanced(text[start:end], []) for start, end in names):
@@ -101,6 +123,8 @@ def faults(rule: Rule, text: str, names: Sequence[Span]) -> list[Hit]:
     """
     if rule is Rule.BRACKETS:
         return _unbalanced(text, names)
+    if rule is Rule.SPACING and not any(mark.isalpha() for mark in text):
+        return []  # no words in it, so blanks part none
     return [
         Hit(rule, *match.span(), f"{match.group()!r}")
         for match in _PATTERNS[rule].finditer(text)

@@ -1,8 +1,10 @@
 """Something a text states, judged: what the rules on claims give, before it is put on record.
 
 Stated(12, 22, "direction", "supported", "northwest within 67 degrees", "roads")
+number_of("two hundred and fifty")  ->  250.0
 """
 
+import re
 from typing import Literal
 
 import msgspec
@@ -13,8 +15,8 @@ ClaimVerdict = Literal["supported", "contradicted", "unverified"]
 SUPPORTED: ClaimVerdict = "supported"
 CONTRADICTED: ClaimVerdict = "contradicted"
 UNVERIFIED: ClaimVerdict = "unverified"
-# Whole numbers in words, as people write them of minutes and streets.
-NUMBERS = {
+# Numbers in words, as people write them of minutes, metres and streets.
+_SMALL = {
     word: number
     for number, word in enumerate(
         folded_words(
@@ -22,8 +24,17 @@ NUMBERS = {
             " fifteen sixteen seventeen eighteen nineteen twenty"
         )
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90}
-NUMBER = rf"\d+(?:\.\d+)?|{'|'.join(sorted(NUMBERS, key=len, reverse=True))}"
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+NUMBERS = _SMALL | {"hundred": 100, "thousand": 1000}
+_WORD = "|".join(sorted(_SMALL, key=len, reverse=True))
+_TENS = "|".join(word for word, number in _SMALL.items() if number >= 20)
+_BELOW_100 = rf"(?:(?:{_TENS})[\s-](?:one|two|three|four|five|six|seven|eight|nine)\b|(?:{_WORD}))"
+_BELOW_1000 = rf"(?:(?:{_BELOW_100}\s+)?hundred(?:\s+(?:and\s+)?{_BELOW_100})?|{_BELOW_100})"
+NUMBER = (
+    r"\d{1,3}(?:,\d{3})+|\d+(?:[.,]\d+)?"
+    rf"|(?:{_BELOW_100}\s+)?thousand(?:\s+(?:and\s+)?{_BELOW_1000})?|{_BELOW_1000}"
+)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 
 class Stated(msgspec.Struct, frozen=True, gc=False):
@@ -49,9 +60,19 @@ class Stated(msgspec.Struct, frozen=True, gc=False):
 
 
 def number_of(text: str) -> float:
-    """Return the number that digits or a word say.
+    """Return the number that digits or words say: "2.5", "1,200", "fifty-five", "two hundred".
 
     Raises:
         KeyError: It is neither.
     """
-    return float(text) if text[0].isdigit() else float(NUMBERS[text.lower()])
+    if text[0].isdigit():
+        return float(text.replace(",", "" if _GROUPED.fullmatch(text) else "."))
+    thousands = below = 0
+    for word in re.split(r"[\s-]+", text.lower()):
+        if word == "thousand":
+            thousands, below = 1000 * max(below, 1), 0
+        elif word == "hundred":
+            below = 100 * max(below, 1)
+        elif word != "and":
+            below += NUMBERS[word]
+    return float(thousands + below)

@@ -3,6 +3,7 @@
     "Through the WATERFRONT area"     ->  "Through the waterside area"     (label, mended)
     "Commercial: dining, shopping"    ->  "restaurants and shops"          (label, mended)
     "The trip covers 12 phases"       ->  hit `pipeline_word`: no plain word takes its place
+    "It's just a phase"               ->  nothing: said so, it is an everyday word
 
 Tables: tables/terms.yaml. A name that holds such a word ("Waterfront Hotel") is left alone. The
 published caption of Figure 16 says "for several phases" and "covers 12 phases". Paper: 3.3, A.3.6.
@@ -34,6 +35,12 @@ class _Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, str] | None = None
 
 
+class _Everyday(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    word: str
+    after: list[str]
+    before: list[str]
+
+
 class TermTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole of terms.yaml."""
 
@@ -42,7 +49,7 @@ class TermTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     articles: list[str]
     nouns_after: list[str]
     pipeline_words: list[str]
-    everyday: list[str]
+    everyday: list[_Everyday]
 
 
 def read_terms(file: Path) -> TermTable:
@@ -77,8 +84,15 @@ class Terminology:
             *before, last = folded_words(phrase)
             for form in (last, f"{last}s"):
                 self._words.add([*before, form], meaning=True)
-        for phrase in table.everyday:
-            self._words.add(folded_words(phrase), meaning=False)
+        self._everyday: dict[str, tuple[PhraseTree[bool], PhraseTree[bool]]] = {}
+        for everyday in table.everyday:
+            around = PhraseTree[bool](), PhraseTree[bool]()
+            for phrase in everyday.after:
+                around[0].add(reversed(folded_words(phrase)), meaning=True)
+            for phrase in everyday.before:
+                around[1].add(folded_words(phrase), meaning=True)
+            word = " ".join(folded_words(everyday.word))
+            self._everyday |= {word: around, f"{word}s": around}
         # Labels of two words have a stroke, which the rules on marks stop at anyway.
         telling = {fold(one.label) for one in table.labels if "/" not in one.label}
         telling |= {fold(one.heading) for one in table.headings}
@@ -139,13 +153,25 @@ class Terminology:
             if found is None:
                 number += 1
                 continue
-            end, banned = found
+            end = found[0]
             span = reading.starts[number], reading.end(end - 1)
-            if banned and is_free(span, names):
+            if is_free(span, names) and not self._is_everyday(folded, number, end):
                 word = reading.text[span[0] : span[1]]
                 hits.append(Hit(Rule.PIPELINE_WORD, *span, f"{word!r} is a word of the pipeline"))
             number = end
         return hits
+
+    def _is_everyday(self, words: Sequence[Word], first: int, end: int) -> bool:
+        """Tell whether the words around make an everyday one of a word of the pipeline."""
+        said = " ".join(word.canonical for word in words[first:end])
+        if said not in self._everyday:
+            return False
+        before, after = self._everyday[said]
+        if end < len(words) and words[end].canonical[0].isdigit():
+            return False  # "just a phase 3 stretch"
+        if before.before(words, first, 0):
+            return True
+        return end < len(words) and after.after(words, end) is not None
 
 
 def _raw_words(reading: Reading) -> list[str]:

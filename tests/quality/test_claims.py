@@ -8,7 +8,8 @@ from pipeline.errors import ParameterError
 from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.claims_nouns import read_nouns
 from pipeline.quality.evidence import clock_of
-from tests.language.trips import phased_trip, planned_trip, step
+from pipeline.quality.stated import number_of
+from tests.language.trips import phased_trip, place, planned_trip, step
 from tests.quality.small_town import (
     CAPTION,
     LITERAL,
@@ -64,6 +65,28 @@ def test_a_time_that_does_not_fit_is_contradicted(text):
 )  # fmt: skip
 def test_greetings_and_other_days_state_nothing(text):
     assert not any(one.kind in {"day", "part_of_day", "date"} for one in PORTO.inspect(text).claims)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("Ten past four.", True), ("Quarter past four in the morning.", True), ("Four a.m.", True),
+     ("Four fifteen in the morning.", True), ("Ten minutes past four.", True),
+     ("Half past five.", False), ("Quarter to four.", False), ("Half past eleven.", False),
+     ("Ten past four in the afternoon.", False), ("Four p.m.", False), ("Ten to midnight.", False),
+     ("Half past five on a Tuesday.", False), ("Twenty minutes to nine.", False)],
+)  # fmt: skip
+def test_times_in_words_are_read_with_their_half_hours(text, right):
+    assert verdict(text)[0] == ("supported" if right else "contradicted")
+    assert PORTO.rules(text) == ([] if right else ["wrong_time"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Five to ten people.", "Half the way past nine bars.", "Ten after two stops.",
+     "Open from ten to noon.", "Twenty to nine minutes."],
+)  # fmt: skip
+def test_numbers_side_by_side_are_no_time(text):
+    assert not any(one.kind == "clock" for one in PORTO.inspect(text).claims)
 
 
 def without_a_clock() -> SmallTown:
@@ -147,6 +170,40 @@ def test_a_rounded_hour_is_within_half_an_hour_of_the_trip_and_no_more(start, sa
 )  # fmt: skip
 def test_a_length_that_people_would_round_to_is_supported(text):
     assert verdict(text) == ["supported"]
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("Two kilometres or less.", True), ("1,500 metres or more.", True), ("At most 2 km.", True),
+     ("Two and a half km at the most.", True), ("A mile and up.", True), ("Not over 3 km.", True),
+     ("Nineteen hundred metres.", True), ("Two thousand metres.", True), ("15 min tops.", True),
+     ("Over fifteen hundred metres.", True), ("Ten minutes or so.", True),
+     ("Five hundred metres or less.", False), ("Three kilometres or more.", False),
+     ("At least 3 km.", False), ("900 metres at the most.", False), ("Not over a mile.", True),
+     ("Over two hundred and fifty metres.", True), ("Under 1,200 metres.", False),
+     ("Five minutes or less.", False), ("Half an hour or more.", False), ("Half a mile.", False),
+     ("Two hours and up.", False), ("Beyond 3 km.", False), ("Fifty-five minutes.", False)],
+)  # fmt: skip
+def test_bounds_stand_before_or_after_a_length(text, right):
+    assert set(verdict(text)) <= {"supported" if right else "contradicted"}
+    assert bool(PORTO.rules(text)) == (not right)
+
+
+@pytest.mark.parametrize(
+    "text", ["A few hundred metres.", "A hundred miles.", "A thousand streets.", "Many hundred km."]
+)
+def test_what_only_says_many_is_no_length(text):
+    assert verdict(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2.5", 2.5), ("2,5", 2.5), ("1,200", 1200), ("seventy", 70), ("fifty-five", 55),
+     ("two hundred and fifty", 250), ("hundred", 100), ("nineteen hundred", 1900),
+     ("two thousand five hundred", 2500), ("one thousand", 1000)],
+)  # fmt: skip
+def test_numbers_are_read_in_figures_and_words(text, number):
+    assert number_of(text) == number
 
 
 @pytest.mark.parametrize(
@@ -264,6 +321,51 @@ def test_a_thing_the_record_does_not_show_is_left_to_the_verifier(text):
 
 @pytest.mark.parametrize(
     "text",
+    ["Past a lighthouse.", "By the ice rink.", "Is there a swimming pool?", "Let's get petrol.",
+     "A fire station.", "Past the Christmas market.", "To the castle.", "We refuel first.",
+     "Along the racetrack.", "Under the water tower.", "A bike shop on the way."],
+)  # fmt: skip
+def test_things_that_few_records_show_are_claimed_as_well(text):
+    assert verdict(text) == ["unverified"]
+
+
+def test_a_thing_of_these_is_borne_out_by_a_name_or_a_category():
+    things = [
+        ("Phare de Foz", None),
+        ("Jäähalli", None),
+        ("Piscine A", None),
+        ("Shell", "gas station"),
+    ]
+    for (name, category), noun in zip(
+        things, ["lighthouse", "ice hall", "swimming pool", "petrol pump"], strict=True
+    ):
+        trip = phased_trip(step(["Rua A"]), step(["Rua B"]))
+        town = town_of(planned_trip(trip, places=[place(1, name, category=category)]))
+        assert town.claims(f"Past a {noun}.") == {noun: "supported"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("It ends beside a park.", True),  # the last phase
+        ("It ends on Rua Direita near a cafe.", True),
+        ("It starts near a pharmacy.", True),  # the phase after the first
+        ("It starts on Rua Direita by the river.", False),
+        ("The drive ends beside a pharmacy.", False),
+        ("It ends on Rua Direita, close to a hotel.", True),  # the comma leaves it open
+        ("It ends at a hotel.", False),
+        ("The trip begins in the park.", False),
+        ("It ends on Rua Direita and passes a pharmacy.", True),
+        ("It passes a pharmacy before it ends.", True),
+    ],
+)
+def test_a_thing_at_the_end_or_start_is_held_against_that_end(text, fits):
+    (claim,) = [one for one in PORTO.inspect(text, CAPTION).claims if one.kind == "noun"]
+    assert claim.verdict == ("supported" if fits else "unverified")
+
+
+@pytest.mark.parametrize(
+    "text",
     [
         "Avoid the bridge.",
         "No highways.",
@@ -332,4 +434,4 @@ def test_minutes_of_one_stretch_are_of_the_first_phase_that_lasts_so_long():
     # 30 min, a third of it each; a fifth of all, 6 min, is room for rounding.
     trip = phased_trip(*(step([f"Rua {name}"]) for name in "ABCD"), duration_s=1800)
     (claim,) = town_of(planned_trip(trip)).inspect("It spends 9 minutes on Rua B.", CAPTION).claims
-    assert (claim.verdict, claim.phase) == ("supported", 0)
+    assert (claim.verdict, claim.phase) == ("supported", 1)

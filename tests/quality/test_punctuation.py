@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults
+from pipeline.quality.rules import Rule
 from tests.language.trips import phased_trip, place, planned_trip, step
 from tests.quality.small_town import porto, town_of
 
@@ -31,6 +32,14 @@ MENDED = [
     ("markup", "**Now** please.", "Now please."),
     ("markup", "Now 🚗 please.", "Now please."),
     ("markup", "<b>Now</b> please.", "Now please."),
+    ("markup", "# Rua Direita", "Rua Direita"),
+    ("markup", "🚗 Rua Direita, now 🚗.", "Rua Direita, now."),
+    ("markup", "<p> Now </p>", "Now"),
+    ("markup", "Now * please.", "Now please."),
+    ("quotes", 'To " Rua Direita " now.', "To Rua Direita now."),
+    ("quotes", "« Now » or never.", "Now or never."),
+    ("invisible", "Now \u200b please.", "Now please."),
+    ("invisible", "\ufeff Now please.", "Now please."),
     ("invisible", "Now\u200b please.", "Now please."),
     ("invisible", "To \u2066Rua Direita\u2069 now.", "To Rua Direita now."),
     ("invisible", "Some\u00adwhere soon.", "Somewhere soon."),
@@ -160,3 +169,30 @@ def test_an_inspected_text_is_mended_or_refused_and_every_change_is_logged(text)
     assert again.reading.text == found.reading.text or any(
         finding.action == "reject" for finding in found.findings
     )
+
+
+@pytest.mark.parametrize("text", ["???", "9:09!!", "12  34", "4:11 , 4:12"])
+def test_blanks_and_marks_part_no_words_where_there_are_none(text):
+    assert "spacing" not in PORTO.rules(text)
+
+
+@pytest.mark.parametrize(
+    "letter", [*"éèêëàâäáãåçñóôöõøúùûüíîïßÉÀÖÅÇØšžŁłčďğıš", "€", "…", "’", "“", "–", "£", "°", "½"]
+)
+@pytest.mark.parametrize("code", ["latin-1", "cp1252"])
+def test_letters_of_a_wrong_encoding_are_unreadable(letter, code):
+    try:
+        misread = letter.encode().decode(code)
+    except UnicodeDecodeError:  # five bytes are no letter of Windows-1252
+        misread = letter.encode().decode("latin-1")
+    for text in (f"The caf{misread} now.", f"Go voil{misread} go."):
+        rules = PORTO.rules(text)
+        assert set(rules) & {"unreadable", "unsafe_repair", "invisible"}, text
+
+
+@pytest.mark.parametrize(
+    "text", ["Café, déjà là.", "ÃO and SÃO are read.", "Åbo, Ähtäri, Ängö.", "Île-de-France now.",
+             "Ð and Ñandú.", "It is 5 °C, ± 2.", "Âge is French.", "Ørsted and Øresund."]
+)  # fmt: skip
+def test_letters_of_many_tongues_are_readable(text):
+    assert faults(Rule.UNREADABLE, text, []) == []

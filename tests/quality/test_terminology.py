@@ -46,7 +46,10 @@ def test_a_name_keeps_its_label():
     "text",
     ["Two phases on.", "The last segment.", "In this H3 cell.", "As the GNN says.",
      "By trajectory data.", "See traj id 7.", "A GPS trace.", "As the data shows.",
-     "Past four POIs.", "The road id."],
+     "Past four POIs.", "The road id.", "In the last phase.", "A phase of many.",
+     "The cell is by the sea.", "Just a phase 3 thing.", "The segment ends.",
+     "As overture data say.",
+     "This persona is in a hurry.", "In that scenario.", "The data of the trip.", "In a hex."],
 )  # fmt: skip
 def test_a_word_of_the_pipeline_is_refused(text):
     findings = PORTO.inspect(text).findings
@@ -54,7 +57,26 @@ def test_a_word_of_the_pipeline_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["My cell phone rang.", "Phase out the speed.", "A nice trip.", "Where to?"]
+    "text",
+    [
+        "My cell phone rang.",
+        "Phase out the speed.",
+        "A nice trip.",
+        "Where to?",
+        "It's just a phase.",
+        "My cell is at two percent.",
+        "Call me on the cell.",
+        "No cell reception.",
+        "His wife's cell is off.",
+        "Going through a phase, she says.",
+        "Worst-case scenario, we walk.",
+        "Any scenario will do.",
+        "I'd rather hear the radio segment.",
+        "Her stage persona is loud.",
+        "Turn off the data plan.",
+        "Don't put a hex on me.",
+        "The overture is over.",
+    ],
 )
 def test_everyday_words_stay(text):
     assert PORTO.rules(text) == []
