@@ -13,15 +13,10 @@ import yaml
 from pipeline.schemas import check_record
 from pipeline.stages import Stage
 from pipeline.store import StageIO
+from pipeline.trips.accuracy import assessment
 from pipeline.trips.accuracy.assessment import assess, run, simulated_traces, true_states
 from pipeline.trips.accuracy.nearest_edge import nearest_edges
-from pipeline.trips.accuracy.route_scores import (
-    ROUTE_COLUMNS,
-    entry_time_error,
-    length_scores,
-    point_accuracy,
-    quantiles,
-)
+from pipeline.trips.accuracy.route_scores import ROUTE_COLUMNS, RouteScores, quantiles
 from pipeline.trips.ingest import ingest_folder
 from pipeline.trips.matching.settings import MatchSettings
 from pipeline.trips.readers.settings import CabspottingTraces, PortoTraces
@@ -38,6 +33,37 @@ MATCH = msgspec.convert(
 def route(*visits: tuple[str, float, float], trip: str = "T") -> pl.DataFrame:
     rows = [(trip, edge, t, length) for edge, t, length in visits]
     return pl.DataFrame(rows, schema=ROUTE_COLUMNS, orient="row")
+
+
+def scores_of(*routes: tuple[pl.DataFrame, pl.DataFrame]) -> dict:
+    """Score pairs of true and found routes, each of other trips."""
+    scores = RouteScores({})
+    for true, found in routes:
+        scores.add_routes(true, found)
+    return scores.figures()
+
+
+def length_scores(true: pl.DataFrame, found: pl.DataFrame) -> dict:
+    return scores_of((true, found))["routes"]
+
+
+def entry_time_error(true: pl.DataFrame, found: pl.DataFrame) -> dict:
+    return scores_of((true, found))["entry_times"]
+
+
+def point_accuracy(points: pl.DataFrame, twins: dict[str, str]) -> dict:
+    scores = RouteScores(twins)
+    scores.add_points(points)
+    return scores.figures()["points"]
+
+
+def test_trips_that_come_one_by_one_score_as_they_do_together():
+    pairs = [
+        (route(("a", 0, 100), ("b", 9, 50), trip=trip), route(("a", 0, length), trip=trip))
+        for trip, length in (("T", 100.0), ("U", 25.0), ("V", 0.0))
+    ]
+    together = tuple(pl.concat(frames) for frames in zip(*pairs, strict=True))
+    assert scores_of(*pairs) == scores_of(together)
 
 
 def test_length_scores_count_added_and_missed_metres():
@@ -161,6 +187,23 @@ def test_a_town_is_assessed_and_the_matcher_beats_the_nearest_edge(tmp_path, for
     left = {d["defect"]: d["trips"] for d in found["simulation"]["defects"]}
     assert found["trips"]["assessed"] <= found["trips"]["cleaned"]
     assert left == dict(truth["defects"].list.explode().drop_nulls().value_counts().iter_rows())
+
+
+def test_how_many_trips_are_held_at_a_time_changes_no_figure(tmp_path, monkeypatch):
+    truth = simulated(tmp_path, count=12)
+    cleaned = clean_folder(tmp_path, plan())
+    whole = assess(cleaned, truth, grid_roads(), MATCH)
+    monkeypatch.setattr(assessment, "_TRIPS_AT_A_TIME", 5)
+    assert assess(cleaned, truth, grid_roads(), MATCH) == whole
+
+
+def test_a_city_without_cleaned_trips_has_no_scores(tmp_path):
+    truth = simulated(tmp_path, count=2)
+    cleaned = clean_folder(tmp_path, plan()).clear()
+    found = assess(cleaned, truth, grid_roads(), MATCH)
+    check_record("assessment", {"city": "toy"} | found, where="assessment")
+    assert found["trips"] == {"simulated": 2, "cleaned": 0, "assessed": 0}
+    assert found["matcher"]["points"] == {"points": 0, "edge_share": None, "street_share": None}
 
 
 def test_simulated_files_are_read_as_the_city_reads_its_own_of_that_format():

@@ -7,7 +7,7 @@ The limit, to be stated wherever these figures are shown: accuracy on one's own 
 optimistic, since there is no systematic multipath and the network is the truth.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,13 +15,7 @@ import polars as pl
 
 from pipeline.store import StageIO
 from pipeline.trips.accuracy.nearest_edge import nearest_edges
-from pipeline.trips.accuracy.route_scores import (
-    ROUTE_COLUMNS,
-    entry_time_error,
-    length_scores,
-    point_accuracy,
-    quantiles,
-)
+from pipeline.trips.accuracy.route_scores import ROUTE_COLUMNS, RouteScores, quantiles
 from pipeline.trips.cleaning.coordinate_order import Bbox
 from pipeline.trips.cleaning.settings import CleaningSettings
 from pipeline.trips.distance import Floats, distance_m
@@ -42,6 +36,8 @@ LIMIT = (
     " truth."
 )
 
+# Trips in memory with their points and segments at a time.
+_TRIPS_AT_A_TIME = 2048
 _STATE_COLUMNS = pl.Schema(
     {
         "trip_id": pl.String(),
@@ -113,43 +109,37 @@ def assess(
         roads: The city's directed segments.
         match: Section `match`.
     """
-    points, true = true_states(cleaned, truth, roads)
-    matcher = matcher_for(roads, match)
-    trace = points.select("t", "lon", "lat", trace_id="trip_id")
-    found = matcher.match(trace)
-    nearest = points.with_columns(nearest_edges(points, roads).alias("found_edge"))
-    matched = points.join(
-        found.points.select(
+    matcher, graph = matcher_for(roads, match), RoadGraph(roads)
+    twins = _twins(graph)
+    scores = {"matcher": RouteScores(twins), "nearest_edge": RouteScores(twins)}
+    assessed = 0
+    samples = [_Samples(*(np.zeros(0) for _ in _Samples._fields))]
+    for some in cleaned.iter_slices(_TRIPS_AT_A_TIME):
+        points, true = true_states(some, truth, roads)
+        found = matcher.match(points.select("t", "lon", "lat", trace_id="trip_id"))
+        at = ["trip_id", "i"]
+        where = found.points.select(
             trip_id="trace_id",
             i=pl.col("i").cast(pl.Int64),
             found_edge=pl.col("edge_id").cast(pl.String),
-        ),
-        on=["trip_id", "i"],
-        how="left",
-        maintain_order="left",
-    )
-    twins = _twins(roads)
+        )
+        scores["matcher"].add_points(points.join(where, on=at, how="left", maintain_order="left"))
+        scores["matcher"].add_routes(true, matched_routes(found.path))
+        nearest = points.with_columns(nearest_edges(points, roads).alias("found_edge"))
+        scores["nearest_edge"].add_points(nearest)
+        scores["nearest_edge"].add_routes(true, nearest_routes(nearest, roads))
+        assessed += points["trip_id"].n_unique()
+        samples.append(_samples(points, roads, graph))
     return {
         "simulated": True,
         "limit": LIMIT,
         "trips": {
             "simulated": truth.height,
             "cleaned": cleaned.height,
-            "assessed": points["trip_id"].n_unique(),
+            "assessed": assessed,
         },
-        "matcher": _scores(matched, matched_routes(found.path), true, twins),
-        "nearest_edge": _scores(nearest, nearest_routes(nearest, roads), true, twins),
-        "simulation": simulation_figures(truth, points, roads),
-    }
-
-
-def _scores(
-    points: pl.DataFrame, routes: pl.DataFrame, true: pl.DataFrame, twins: dict[str, str]
-) -> dict[str, Any]:
-    return {
-        "points": point_accuracy(points, twins),
-        "routes": length_scores(true, routes),
-        "entry_times": entry_time_error(true, routes),
+        **{name: one.figures() for name, one in scores.items()},
+        "simulation": _simulation_figures(truth, samples),
     }
 
 
@@ -239,28 +229,42 @@ def nearest_routes(points: pl.DataFrame, roads: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _twins(roads: pl.DataFrame) -> dict[str, str]:
-    graph = RoadGraph(roads)
+def _twins(graph: RoadGraph) -> dict[str, str]:
     names = graph.edge_ids.to_list()
     return {names[a]: names[b] for a, b in enumerate(graph.twin.tolist()) if b >= 0}
 
 
-def simulation_figures(
-    truth: pl.DataFrame, points: pl.DataFrame, roads: pl.DataFrame
-) -> dict[str, Any]:
-    """Tell what the simulation came out as, beside what it aimed at.
+class _Samples(NamedTuple):
+    """What kept samples came out as.
 
-    `error_m` is the distance of a kept point to its true segment, `step_speed_kph` the straight
-    line between neighbouring kept samples by the file's clock, `interval_s` the time between them.
+    Attributes:
+        length_m: The straight line between neighbouring ones.
+        interval_s: The time between them by the file's clock.
+        error_m: The distance of each to its true segment.
     """
+
+    length_m: Floats
+    interval_s: Floats
+    error_m: Floats
+
+
+def _samples(points: pl.DataFrame, roads: pl.DataFrame, graph: RoadGraph) -> _Samples:
     step = points.select(
         same=pl.col("trip_id") == pl.col("trip_id").shift(),
         dt=pl.col("t").diff(),
     )
     kept = step["same"].fill_null(value=False)
+    return _Samples(
+        _straight_m(points)[kept.to_numpy()],
+        step.filter(kept)["dt"].to_numpy(),
+        _distance_to_true_edge_m(points, roads, graph),
+    )
+
+
+def _simulation_figures(truth: pl.DataFrame, samples: list[_Samples]) -> dict[str, Any]:
+    """Tell what the simulation came out as, beside what it aimed at."""
+    length_m, interval_s, error_m = map(np.concatenate, zip(*samples, strict=True))
     ratio = truth["route_length_m"] / truth["shortest_length_m"]
-    length_m = _straight_m(points)[kept.to_numpy()]
-    interval_s = step.filter(kept)["dt"].to_numpy()
     counts = truth["defects"].list.explode(empty_as_null=False).value_counts().sort("defects")
     return {
         "route_over_shortest": quantiles(ratio.to_numpy()),
@@ -268,7 +272,7 @@ def simulation_figures(
         "route_length_m": quantiles(truth["route_length_m"].to_numpy()),
         "step_speed_kph": quantiles(length_m / interval_s * 3.6),
         "interval_s": quantiles(interval_s),
-        "error_m": quantiles(_distance_to_true_edge_m(points, roads)),
+        "error_m": quantiles(error_m),
         "defects": [{"defect": name, "trips": count} for name, count in counts.iter_rows()],
     }
 
@@ -278,10 +282,10 @@ def _straight_m(points: pl.DataFrame) -> Floats:
     return np.concatenate([[0.0], distance_m(lon[:-1], lat[:-1], lon[1:], lat[1:])])[: lon.size]
 
 
-def _distance_to_true_edge_m(points: pl.DataFrame, roads: pl.DataFrame) -> Floats:
+def _distance_to_true_edge_m(points: pl.DataFrame, roads: pl.DataFrame, graph: RoadGraph) -> Floats:
     import shapely  # noqa: PLC0415 - slow import
 
-    plane = RoadGraph(roads).plane
+    plane = graph.plane
     table = points.join(
         roads.select("edge_id", "geometry"),
         left_on="true_edge",

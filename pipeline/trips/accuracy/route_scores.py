@@ -19,87 +19,127 @@ ROUTE_COLUMNS = pl.Schema(
         "length_m": pl.Float64(),
     }
 )
-
-
-def point_accuracy(points: pl.DataFrame, twins: dict[str, str]) -> dict[str, Any]:
-    """Score the edge of each point.
-
-    Args:
-        points: Columns true_edge, found_edge (null where none was found).
-        twins: The segment back along the same street, where there is one.
-
-    Returns:
-        `edge_share`: points on their true directed segment over all points; `street_share`: the
-        same, the other direction of the street forgiven. Null without points.
-    """
-    right = pl.col("true_edge") == pl.col("found_edge")
-    back = pl.col("found_edge").replace_strict(twins, default=None, return_dtype=pl.String)
-    scored = points.select(
-        edge=right.fill_null(value=False),
-        street=(right | (pl.col("true_edge") == back).fill_null(value=False)).fill_null(
-            value=False
-        ),
-    )
-    return {
-        "points": points.height,
-        "edge_share": _number(scored["edge"].mean()),
-        "street_share": _number(scored["street"].mean()),
+_TRIP_COLUMNS = pl.Schema(
+    {
+        "true_m": pl.Float64(),
+        "found_m": pl.Float64(),
+        "right_m": pl.Float64(),
+        "driven": pl.Boolean(),
     }
+)
 
 
-def length_scores(true: pl.DataFrame, found: pl.DataFrame) -> dict[str, Any]:
-    """Score routes by the length on each segment (Newson and Krumm 2009, section 5).
+class RouteScores:
+    """Scores of one way to find routes, over trips that come some at a time.
 
-    A segment driven twice counts twice its length. Where a trip begins and ends within a segment,
-    the lengths are compared, not the places.
-
-    Args:
-        true: Rows of `ROUTE_COLUMNS`, one per segment driven.
-        found: The same of the routes found.
-
-    Returns:
-        `route_mismatch`: added plus missed length over true length, of all trips together (0 is
-        best, may exceed 1); `route_mismatch_median`: its median over trips; `length_precision`,
-        `length_recall`, `length_f1`. Null where nothing is driven.
+    Of each trip only sums are held, of each point whether it is right, of each entry its error.
     """
-    by_edge = [
-        frame.group_by("trip_id", "edge_id").agg(pl.col("length_m").sum().alias(name))
-        for frame, name in ((true, "true_m"), (found, "found_m"))
-    ]
-    both = (
-        by_edge[0]
-        .join(by_edge[1], on=["trip_id", "edge_id"], how="full", coalesce=True)
-        .with_columns(pl.col("true_m", "found_m").fill_null(0.0))
-        .with_columns(right_m=pl.min_horizontal("true_m", "found_m"))
-        .sort("trip_id", "edge_id")
-    )
-    wrong = pl.col("true_m").sum() + pl.col("found_m").sum() - 2 * pl.col("right_m").sum()
-    trips = both.group_by("trip_id").agg(mismatch=wrong / pl.col("true_m").sum())
-    trips = trips.filter(pl.col("mismatch").is_finite())
-    totals = both.select(pl.col("true_m", "found_m", "right_m").sum()).row(0, named=True)
-    precision = _ratio(totals["right_m"], totals["found_m"])
-    recall = _ratio(totals["right_m"], totals["true_m"])
+
+    def __init__(self, twins: dict[str, str]) -> None:
+        """Begin with no trip.
+
+        Args:
+            twins: The segment back along the same street, where there is one.
+        """
+        self._twins = twins
+        self._points = [pl.DataFrame(schema={"edge": pl.Boolean, "street": pl.Boolean})]
+        self._trips = [pl.DataFrame(schema=_TRIP_COLUMNS)]
+        self._errors = [pl.Series("error_s", dtype=pl.Float64)]
+
+    def add_points(self, points: pl.DataFrame) -> None:
+        """Score the edge of each point.
+
+        Args:
+            points: Columns true_edge, found_edge (null where none was found).
+        """
+        right = pl.col("true_edge") == pl.col("found_edge")
+        back = pl.col("found_edge").replace_strict(
+            self._twins, default=None, return_dtype=pl.String
+        )
+        scored = points.select(
+            edge=right.fill_null(value=False),
+            street=(right | (pl.col("true_edge") == back).fill_null(value=False)).fill_null(
+                value=False
+            ),
+        )
+        self._points.append(scored)
+
+    def add_routes(self, true: pl.DataFrame, found: pl.DataFrame) -> None:
+        """Score routes by the length on each segment (Newson and Krumm 2009, section 5).
+
+        A segment driven twice counts twice its length. Where a trip begins and ends within a
+        segment, the lengths are compared, not the places.
+
+        Args:
+            true: Rows of `ROUTE_COLUMNS`, one per segment driven; all of a trip at once.
+            found: The same of the routes found.
+        """
+        by_edge = [
+            frame.group_by("trip_id", "edge_id").agg(pl.col("length_m").sum().alias(name))
+            for frame, name in ((true, "true_m"), (found, "found_m"))
+        ]
+        both = (
+            by_edge[0]
+            .join(by_edge[1], on=["trip_id", "edge_id"], how="full", coalesce=True)
+            .with_columns(driven=pl.col("true_m").is_not_null())
+            .with_columns(pl.col("true_m", "found_m").fill_null(0.0))
+            .with_columns(right_m=pl.min_horizontal("true_m", "found_m"))
+            .sort("trip_id", "edge_id")
+        )
+        sums = pl.col("true_m", "found_m", "right_m").sum()
+        trips = both.group_by("trip_id", maintain_order=True).agg(sums, pl.col("driven").any())
+        self._trips.append(trips.select(_TRIP_COLUMNS.names()))
+        self._errors.append(_entry_errors(true, found))
+
+    def figures(self) -> dict[str, Any]:
+        """Return the scores of all trips together; null where there is nothing.
+
+        points: `edge_share`: points on their true directed segment over all points; `street_share`:
+        the same, the other direction of the street forgiven.
+
+        routes: `route_mismatch`: added plus missed length over true length, of all trips together
+        (0 is best, may exceed 1); `route_mismatch_median`: its median over trips;
+        `length_precision`, `length_recall`, `length_f1`.
+
+        entry_times: when segments were entered, visit by visit; the first of a trip is left out, as
+        the trip begins within it. `entries`: true entries; `entries_found_share`: of these, found
+        on the route at all; median and 90th percentile of the absolute error of those, in seconds.
+        """
+        points, errors = pl.concat(self._points), pl.concat(self._errors)
+        return {
+            "points": {
+                "points": points.height,
+                "edge_share": _number(points["edge"].mean()),
+                "street_share": _number(points["street"].mean()),
+            },
+            "routes": _length_scores(pl.concat(self._trips)),
+            "entry_times": {
+                "entries": errors.len(),
+                "entries_found_share": _ratio(errors.count(), errors.len()),
+                "error_median_s": _number(errors.median()),
+                "error_p90_s": _number(errors.quantile(0.9, interpolation="linear")),
+            },
+        }
+
+
+def _length_scores(trips: pl.DataFrame) -> dict[str, Any]:
+    wrong = pl.col("true_m") + pl.col("found_m") - 2 * pl.col("right_m")
+    mismatch = trips.select(mismatch=wrong / pl.col("true_m"))["mismatch"]
+    totals = trips.select(pl.col("true_m", "found_m", "right_m").sum()).row(0, named=True)
     added_and_missed = totals["true_m"] + totals["found_m"] - 2 * totals["right_m"]
     return {
-        "trips": true["trip_id"].n_unique(),
+        "trips": int(trips["driven"].sum()),
         "true_length_m": _number(totals["true_m"]),
         "route_mismatch": _ratio(added_and_missed, totals["true_m"]),
-        "route_mismatch_median": _number(trips["mismatch"].median()),
-        "length_precision": precision,
-        "length_recall": recall,
+        "route_mismatch_median": _number(mismatch.filter(mismatch.is_finite()).median()),
+        "length_precision": _ratio(totals["right_m"], totals["found_m"]),
+        "length_recall": _ratio(totals["right_m"], totals["true_m"]),
         "length_f1": _ratio(2 * totals["right_m"], totals["true_m"] + totals["found_m"]),
     }
 
 
-def entry_time_error(true: pl.DataFrame, found: pl.DataFrame) -> dict[str, Any]:
-    """Compare when segments were entered, visit by visit; the first segment of a trip is left out.
-
-    A trip begins within its first segment, so nobody entered it.
-
-    Returns:
-        `entries`: true entries; `entries_found_share`: of these, found on the route at all; median
-        and 90th percentile of the absolute error of those found, in seconds. Null where none is.
-    """
+def _entry_errors(true: pl.DataFrame, found: pl.DataFrame) -> pl.Series:
+    """Return for each true entry but a trip's first the absolute error; null where not found."""
     keys = ["trip_id", "edge_id", "visit"]
     visits = [
         frame.with_columns(
@@ -109,14 +149,8 @@ def entry_time_error(true: pl.DataFrame, found: pl.DataFrame) -> dict[str, Any]:
         for frame in (true, found)
     ]
     entered = visits[0].filter(~pl.col("first"))
-    met = entered.join(visits[1], on=keys, suffix="_found", maintain_order="left")
-    error = (met["t_enter_s"] - met["t_enter_s_found"]).abs()
-    return {
-        "entries": entered.height,
-        "entries_found_share": _ratio(met.height, entered.height),
-        "error_median_s": _number(error.median()),
-        "error_p90_s": _number(error.quantile(0.9, interpolation="linear")),
-    }
+    met = entered.join(visits[1], on=keys, suffix="_found", how="left", maintain_order="left")
+    return (met["t_enter_s"] - met["t_enter_s_found"]).abs().alias("error_s")
 
 
 def quantiles(values: Floats) -> dict[str, float | None]:
