@@ -26,7 +26,7 @@ from pipeline.language.engines.settings import EngineSettings, ExecutorSettings,
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, responses_frame
 from pipeline.language.prompts import PROMPTS, nfc
-from pipeline.language.requests import Answer, Request, Sampling, new_request
+from pipeline.language.requests import NO_MODEL, Answer, Request, Sampling, new_request
 from pipeline.language.shots import Written
 from pipeline.records import PlannedTrip, Texts
 from pipeline.schemas import arrow_schema
@@ -69,6 +69,10 @@ class AnnotationRequests:
         """
         self.prompt = AnnotationPrompt(prompts, shots=settings.shots)
         self.model, self._sampling = model_id(settings.engine), settings.sampling
+        # The grammar reads no examples and samples nothing.
+        grammar = self.model.engine in NO_MODEL
+        self.shots = None if grammar else settings.shots
+        self.sampling = None if grammar else msgspec.to_builtins(settings.sampling)
 
     def request(self, trip: PlannedTrip) -> tuple[Request, list[str]]:
         """Return the request for a trip's texts, and the ids of the shots in its prompt."""
@@ -210,6 +214,8 @@ def _metrics(
         "model": asker.model.model,
         "revision": asker.model.revision,
         "prompt_hash": asker.prompt.hash,
+        "shots": asker.shots,
+        "sampling": asker.sampling,
         **asked.figures(),
         "different_openers_share": texts.different_openers_share(),
         "texts": texts.figures(),

@@ -102,6 +102,7 @@ def test_a_city_without_trips_has_no_texts_and_no_shares(tmp_path):
     project.run("annotate")
     figures = project.record_of("annotation_metrics")
     assert (figures["requests"], figures["different_openers_share"]) == (0, None)
+    assert (figures["shots"], figures["sampling"]) == (None, None)
     assert figures["texts"][0] == {
         "field": "instruction_literal", "texts": 0, "words_mean": None, "words_most": None,
         "question_share": None, "openers": 0,
@@ -143,6 +144,8 @@ def test_a_trip_without_a_good_answer_is_rejected_with_its_last_status(
     raw = [row["text"] for row in project.rows("responses") if row["item_id"] == "t2"]
     assert raw == texts
     figures = project.record_of("annotation_metrics")
+    assert figures["shots"] == 0
+    assert figures["sampling"] == project.params["annotate"]["sampling"]
     assert (figures["requests"], figures["ok"], figures["failed"]) == (3, 2, 1)
     assert figures["failed_by_status"] == {reason: 1}
 
