@@ -24,7 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pipeline.keys import Text
 from pipeline.params import Parameters
-from pipeline.quality.check_texts import TRIPS_AT_A_TIME, CheckSettings, city_names
+from pipeline.quality.check_texts import (
+    NAME_TABLES,
+    TRIPS_AT_A_TIME,
+    CheckSettings,
+    city_names,
+)
 from pipeline.quality.diversity import Survey
 from pipeline.quality.examiner import RULES
 from pipeline.quality.folding import fold
@@ -70,9 +75,7 @@ def city_of(key: str) -> City:
     """Read a city's tables and annotated trips."""
     parameters, data = Parameters(ROOT), ROOT / "data" / key
     settings: CheckSettings = parameters.section("check", CheckSettings)
-    tables = {
-        name: pl.read_parquet(data / f"{name}.parquet") for name in ("roads", "road_cells", "cells")
-    }
+    tables = {name: pl.read_parquet(data / f"{name}.parquet") for name in NAME_TABLES}
     names = city_names(parameters.config(key, "name", Text), **tables)
     lines = pl.read_parquet(data / "annotated/*.parquet").write_ndjson()
     trips = msgspec.json.Decoder(AnnotatedTrip).decode_lines(lines)
@@ -82,6 +85,7 @@ def city_of(key: str) -> City:
             tables["roads"]["name"],
             cells["district"],
             cells["pois"].explode().struct.field("name"),
+            tables["names"]["name"],
         ]
     )
     return City(

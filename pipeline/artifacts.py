@@ -63,6 +63,7 @@ ARTIFACTS = _index(
         Artifact("road_cells", "road_cells.parquet", "table", "road_cell", "one directed segment",
                  "edge_id"),
         Artifact("cells", "cells.parquet", "table", "cell", "one H3 cell", "cell"),
+        Artifact("names", "names.parquet", "table", "city_name", "one name of the city", "name"),
         Artifact("geotag_metrics", "metrics/geotag.json", "json", "geotag_metrics", "one city",
                  "city", "metric"),
         # ---- what moved

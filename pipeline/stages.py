@@ -2,7 +2,7 @@
 
     raw GPS + OSM + Overture
       pull_osm -> roads ┐
-      pull_context ─────┴> cells ┐
+      pull_context ─────┴> cells ┐             (pull_osm, pull_context -> names, for check)
       simulate -> ingest -> match ┴> compress ┬> report
                          (truth) -> assess ┘  └> plan_intents -> annotate -> check ┐
                                   agree <- rejudge <- select <- judge <────────────┘
@@ -95,6 +95,14 @@ STAGES: tuple[Stage, ...] = (
         config=("h3_resolution", "bbox"),
         files=("pipeline/city/tables",),
     ),
+    Stage(
+        "names",
+        "pipeline.city.names:run",
+        "List every name of the city: streets by car or on foot, places, areas, districts.",
+        reads=("osm", "place", "land_use", "land", "water", "division_area"),
+        writes=("names",),
+        config=("name_tag",),
+    ),
     # ---- what moved -----------------------------------------------------------------------------
     Stage(
         "simulate",
@@ -177,7 +185,7 @@ STAGES: tuple[Stage, ...] = (
         "check",
         "pipeline.quality.check_texts:run",
         "Check the texts: names and claims against the trip, wording, variety, marks.",
-        reads=("annotated", "roads", "road_cells", "cells"),
+        reads=("annotated", "roads", "road_cells", "cells", "names"),
         writes=(
             "checked", "verify_responses", "check_metrics", "check_rules_plot", "check_names_plot",
         ),

@@ -59,11 +59,22 @@ class CheckSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verify: VerifierSettings
 
 
+# The tables that hold a city's names.
+NAME_TABLES = ("roads", "road_cells", "cells", "names")
+
+
 def city_names(
-    name: str, *, roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame
+    name: str,
+    *,
+    roads: pl.DataFrame,
+    road_cells: pl.DataFrame,
+    cells: pl.DataFrame,
+    names: pl.DataFrame,
 ) -> Gazetteer:
     """Return the names of a city as its tables hold them; see `gazetteer_of`."""
-    return gazetteer_of(name, roads=roads, road_cells=road_cells, cells=cells, tables=word_tables())
+    return gazetteer_of(
+        name, roads=roads, road_cells=road_cells, cells=cells, names=names, tables=word_tables()
+    )
 
 
 def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str) -> None:
@@ -99,9 +110,7 @@ def _batches(io: StageIO, name: Text, check: CheckSettings) -> Iterator[Batch]:
 
 
 def _inspector(io: StageIO, name: Text, check: CheckSettings) -> Inspector:
-    names = city_names(
-        name, roads=io.read("roads"), road_cells=io.read("road_cells"), cells=io.read("cells")
-    )
+    names = city_names(name, **{table: io.read(table) for table in NAME_TABLES})
     return Inspector(names, check.rules, wording=check.wording)
 
 

@@ -1,6 +1,6 @@
 """The names of a city: its roads, places and districts, how texts may write them, where they lie.
 
-    names = gazetteer_of("Porto", roads=roads, road_cells=road_cells, cells=cells, ...)
+    names = gazetteer_of("Porto", roads=roads, road_cells=road_cells, cells=cells, names=names, ...)
     names.longest(reading, 2)        ->  (5, [Candidate(EXACT, Name(...))])
     names.of("Rua do Campo Alegre")  ->  Name("Rua do Campo Alegre", {"road"}, ...)
 
@@ -29,7 +29,7 @@ _SHORTEST_PART = 3
 
 
 class Site(msgspec.Struct, frozen=True, gc=False):
-    """Where something lies: the id of its road segment, place or cell, and a point of it."""
+    """Where something lies: the id of its road segment, place, cell or OSM object, and a point."""
 
     id: str
     lon: float
@@ -102,6 +102,27 @@ class Gazetteer:
                 self._plant(words, Candidate(level, name))
         name.sites.setdefault(kind, site)
         return name
+
+    def add_elsewhere(self, text: str, kind: NameKind, site: Site) -> None:
+        """Add a name that no trip can pass, known in full and where nothing else is written so.
+
+        Not a mere type ("Impasse"), and no short form: those are words of many a right text, such
+        as "opera" for "Place de l'Opéra".
+        """
+        if text in self._names or not _if_telling(_canonical(text, self._tables), self._tables):
+            return
+        name = Name(text)
+        name.sites[kind] = site
+        self._names[text] = name
+        for words, level in written_forms(text, self._tables):
+            if level == EXACT and not self._is_written(words):
+                self._plant(words, Candidate(level, name))
+
+    def _is_written(self, words: tuple[str, ...]) -> bool:
+        node = self.tree
+        for word in words:
+            node = node.get(word, {})
+        return "" in node
 
     def _plant(self, words: tuple[str, ...], candidate: Candidate) -> None:
         node = self.tree
@@ -265,18 +286,22 @@ def gazetteer_of(
     roads: pl.DataFrame,
     road_cells: pl.DataFrame,
     cells: pl.DataFrame,
+    names: pl.DataFrame,
     tables: WordTables,
 ) -> Gazetteer:
     """Read the names of a city from its tables.
+
+    What only `names` holds lies where no trip passes: see `Gazetteer.add_elsewhere`.
 
     Args:
         city: Its name in texts.
         roads: Rows of `road`: edge_id, name, u_lon, u_lat, v_lon, v_lat; degrees.
         road_cells: Rows of `road_cell`: edge_id, cell.
         cells: Rows of `cell`: cell, lon, lat, district, pois.
+        names: Rows of `city_name`: name, kind, id, lon, lat.
         tables: What makes two ways of writing one name.
     """
-    names = Gazetteer(city, tables)
+    found = Gazetteer(city, tables)
     named = roads.filter(pl.col("name").is_not_null()).join(
         road_cells.select("edge_id", "cell"), on="edge_id", how="left"
     )
@@ -288,7 +313,7 @@ def gazetteer_of(
         lat=(pl.col("u_lat") + pl.col("v_lat")) / 2,
     ).sort("name", "edge_id")
     for text, cell, *site in segments.iter_rows():
-        road = names.add(text, "road", Site(*site))
+        road = found.add(text, "road", Site(*site))
         road.in_cells.setdefault(cell, Site(*site))
     for text, *site in (
         cells.filter(pl.col("district").is_not_null())
@@ -296,11 +321,13 @@ def gazetteer_of(
         .sort("district", "cell")
         .iter_rows()
     ):
-        names.add(text, "district", Site(*site))
+        found.add(text, "district", Site(*site))
     for text, category, *site in _places(cells).iter_rows():
-        place = names.add(text, "place", Site(*site))
+        place = found.add(text, "place", Site(*site))
         place.category_words |= frozenset(_canonical(category or "", tables))
-    return names
+    for text, kind, *site in names.sort("name").iter_rows():
+        found.add_elsewhere(text, kind, Site(*site))
+    return found
 
 
 def _places(cells: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import SourceError
 from pipeline.keys import Text
 from pipeline.params import Parameters
-from pipeline.quality.check_texts import CheckSettings, city_names
+from pipeline.quality.check_texts import NAME_TABLES, CheckSettings, city_names
 from pipeline.quality.examiner import RULES
 from pipeline.quality.inspection import FIELDS, Inspected, Inspector
 from pipeline.quality.verification import open_claims, rules_verdict, settled
@@ -53,7 +53,7 @@ def check_sentence(root: Path, city: str, trip_id: str, *, field: str, text: str
     parameters = Parameters(root)
     parameters.city(city)
     settings: CheckSettings = parameters.section("check", CheckSettings)
-    tables = {name: _table(root, city, name) for name in ("roads", "road_cells", "cells")}
+    tables = {name: _table(root, city, name) for name in NAME_TABLES}
     names = city_names(parameters.config(city, "name", Text), **tables)
     inspector = Inspector(names, settings.rules, wording=settings.wording)
     evidence = inspector.evidence(_trip(root, city, trip_id))
@@ -86,7 +86,7 @@ def _table(root: Path, city: str, name: str) -> pl.DataFrame:
     if not path.exists():
         raise SourceError(
             f"data/{city}/{artifact.path}: expected this table, found nothing; run `dvc repro"
-            f" plan_intents@{city}`"
+            f" names@{city} plan_intents@{city}`"
         )
     return read_table(path, artifact)
 

@@ -23,11 +23,14 @@ from pipeline.quality.gazetteer import Gazetteer
 from pipeline.quality.inspection import FIELDS, Inspected, InspectedText, Inspector
 from pipeline.quality.verification import open_claims, rules_verdict, settled
 from pipeline.records import AnnotatedTrip, PlannedTrip, Provenance, Texts
+from pipeline.schemas import arrow_schema
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NAMES = {"helsinki": "Helsinki", "monaco": "Monaco"}
 PROVENANCE = Provenance("template", "template", "1", "3f" * 32, [], "3f" * 32, 1)
+# The list of all names of a city, empty: the texts were labelled by what roads and cells hold.
+NO_NAMES = pl.DataFrame(schema=pl.Schema(arrow_schema("city_name")))
 POI = ("id", "name", "category", "group", "lon", "lat")
 
 
@@ -99,7 +102,7 @@ def real_town(city: str) -> Town:
         ],
         infer_schema_length=None,
     )  # fmt: skip
-    names = city_names(NAMES[city], roads=roads, road_cells=road_cells, cells=cells)
+    names = city_names(NAMES[city], roads=roads, road_cells=road_cells, cells=cells, names=NO_NAMES)
     trips = msgspec.convert(told["trips"], list[PlannedTrip])
     return Town(
         names,

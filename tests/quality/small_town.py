@@ -14,6 +14,7 @@ from pipeline.quality.check_texts import city_names
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.inspection import InspectedText, Inspector
 from pipeline.records import Mention, Place, PlannedTrip
+from pipeline.schemas import arrow_schema
 from tests.language.trips import area, cell_of, phased_trip, place, planned_trip, step
 from tests.quality.real_towns import settings
 
@@ -59,6 +60,7 @@ class Tables(NamedTuple):
     roads: list[dict[str, object]]
     road_cells: list[dict[str, object]]
     cells: list[dict[str, object]]
+    names: list[dict[str, object]]
 
 
 def tables_of(
@@ -67,8 +69,17 @@ def tables_of(
     roads: Iterable[str] = (),
     places: Iterable[str] = (),
     districts: Iterable[str] = (),
+    listed: Iterable[tuple[str, str]] = (),
 ) -> Tables:
-    """Return the tables of a town that has the names of a trip and others that lie elsewhere."""
+    """Return the tables of a town that has the names of a trip and others that lie elsewhere.
+
+    Args:
+        trip: The trip.
+        roads: Roads that trips can pass.
+        places: Places in cells that trips can pass.
+        districts: Districts of such cells.
+        listed: Names, with kinds, that only the list of all names holds.
+    """
     of_trip = [(name, phase.cell) for phase in trip.phases for name in phase.road_names]
     segments = [*of_trip, *((name, cell_of(900)) for name in roads)]
     at = {"u_lon": -8.6, "v_lon": -8.6, "u_lat": 41.1, "v_lat": 41.1}
@@ -82,6 +93,10 @@ def tables_of(
              "pois": pois if n == 0 else []}
             for n, name in enumerate(in_order)
         ],
+        [
+            {"name": name, "kind": kind, "id": f"w{n}", "lon": -8.6, "lat": 41.1}
+            for n, (name, kind) in enumerate(listed)
+        ],
     )  # fmt: skip
 
 
@@ -91,10 +106,11 @@ def town_of(
     roads: Iterable[str] = (),
     places: Iterable[str] = (),
     districts: Iterable[str] = (),
+    listed: Iterable[tuple[str, str]] = (),
     city: str = "Porto",
 ) -> SmallTown:
     """Build a town that has the names of a trip and others that lie elsewhere."""
-    tables = tables_of(trip, roads=roads, places=places, districts=districts)
+    tables = tables_of(trip, roads=roads, places=places, districts=districts, listed=listed)
     road = dict.fromkeys(("edge_id", "name"), pl.String)
     road |= dict.fromkeys(("u_lon", "v_lon", "u_lat", "v_lat"), pl.Float64)
     poi = pl.Struct({"id": pl.String, "name": pl.String, "category": pl.String,
@@ -108,6 +124,7 @@ def town_of(
             tables.road_cells, schema=dict.fromkeys(("edge_id", "cell"), pl.String)
         ),
         cells=pl.DataFrame(tables.cells, schema=cell),
+        names=pl.DataFrame(tables.names, schema=pl.Schema(arrow_schema("city_name"))),
     )
     inspector = Inspector(names, settings().rules, wording=settings().wording)
     return SmallTown(inspector, inspector.evidence(trip))
@@ -135,6 +152,7 @@ ELSEWHERE = {
     "roads": ["Rua da Boavista", "Rua do Campo", "Rua do Sul", "3rd Street", "23rd Street"],
     "places": ["Café Sul", "Stop", "Day", "Coffee Bar", "hey poke"],
     "districts": ["Ramalde"],
+    "listed": [("Rua Pedonal", "road"), ("Jardim do Morro", "place")],
 }
 
 

@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 HELD_OUT = HERE / "held_out"
 TEXTS = [json.loads(line) for line in (HELD_OUT / "texts.jsonl").read_text("utf-8").splitlines()]
 WANTED = {one["id"]: one["rules"] for one in TEXTS}
-# Diversity is a matter of many texts, a repair that was taken back is no fault of a text, and only a
-# model lists what is `unsupported`.
+# Diversity is a matter of many texts, a repair that was taken back is no fault of a text, and only
+# a model lists what is `unsupported`.
 ELSEWHERE = {rule for rule in Rule if STAGE_OF[rule] == "diversity"} | {
     Rule.UNSAFE_REPAIR,
     Rule.UNSUPPORTED,
