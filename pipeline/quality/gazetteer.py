@@ -22,10 +22,14 @@ from pipeline.quality.reading import CONNECTOR, Reading
 from pipeline.quality.tables import WordTables
 
 NameKind = Literal["road", "place", "district", "city"]
+How = Literal["exact", "short", "glossed", "unknown", "doubtful"]
 EXACT, SHORT = 0, 1
+# Exact while the words may be no other name of the city, else short.
+EXACT_ALONE = -1
 # Marks that part a name from what is said of it: "Le Louis XV - Alain Ducasse", "Otto (ATM)".
 _PARTS = ("(", ";", " / ", " - ", ", ", " • ", " | ", ": ")
 _SHORTEST_PART = 3
+_ROMAN_LETTERS = frozenset("ivxdlcm")
 
 
 class Site(msgspec.Struct, frozen=True, gc=False):
@@ -60,10 +64,33 @@ class Name:
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A name that some words of a text may be, and whether in full or short."""
+    """A name that some words of a text may be, and whether in full or short.
+
+    Attributes:
+        level: EXACT or SHORT.
+        name: The name.
+        alone: Whether it is EXACT only while the words may be no other name.
+    """
 
     level: int
     name: Name
+    alone: bool = False
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """Some words of a text that name something, or seem to.
+
+    Attributes:
+        first: Number of the first word.
+        end: Number of the word after the last.
+        candidates: Names of the city they may be; none for an unknown name.
+        how: How they were found.
+    """
+
+    first: int
+    end: int
+    candidates: list[Candidate]
+    how: How
 
 
 # The longest run of words that is a name: the number of the word after it, and the names it may be,
@@ -89,7 +116,9 @@ class Gazetteer:
         self.city = city
         self._tables = tables
         self._names: dict[str, Name] = {}
-        self.tree: dict[str, Any] = {}
+        # A kind of place begins a name in small letters that the city does not have.
+        kinds = tables.foreign_place_types | tables.shared_place_types
+        self.tree: dict[str, Any] = {kind: {} for kind in sorted(kinds)}
         self.add(city, "city", Site("", 0.0, 0.0))
 
     def add(self, text: str, kind: NameKind, site: Site) -> Name:
@@ -99,7 +128,8 @@ class Gazetteer:
             name = Name(text)
             self._names[text] = name
             for words, level in written_forms(text, self._tables):
-                self._plant(words, Candidate(level, name))
+                alone = level == EXACT_ALONE
+                self._plant(words, Candidate(EXACT if alone else level, name, alone))
         name.sites.setdefault(kind, site)
         return name
 
@@ -131,7 +161,20 @@ class Gazetteer:
         found: list[Candidate] = node.setdefault("", [])
         if all(one.name is not candidate.name for one in found):
             found.append(candidate)
-            found.sort(key=lambda one: one.level)
+            if len(found) > 1:
+                found[:] = [Candidate(SHORT, one.name) if one.alone else one for one in found]
+                found.sort(key=lambda one: one.level)
+
+    def spelled(self, words: Iterable[str]) -> list[Candidate]:
+        """Return the names that are written with just these canonical words; [] for none."""
+        node: dict[str, Any] | None = self.tree
+        for word in words:
+            node = node.get(word) if node else None
+        return node.get("", []) if node else []
+
+    def roads(self) -> Iterator[str]:
+        """Yield the names of roads."""
+        return (text for text, name in self._names.items() if "road" in name.sites)
 
     @property
     def heads(self) -> frozenset[str]:
@@ -223,9 +266,39 @@ def _forms(
     yield joined, EXACT
     inner = words[:1] + _dropped(words[1:], tables.connectors)
     yield _if_telling(inner, tables), EXACT
+    yield from _with_initials(words, tables)
     yield _if_telling(_dropped(words, tables.connectors), tables), SHORT
     for short in _short_forms(text, words, tables):
         yield _if_telling(short, tables), SHORT
+
+
+def _with_initials(
+    words: tuple[str, ...], tables: WordTables
+) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield what is left of a person's road when first names are letters: "Avenue J.F. Kennedy".
+
+    One letter may stand for many first names, so it is short. So are letters for the last name too
+    ("Avenue JFK"), which only people that have a middle initial are known by.
+    """
+    types = tables.types["road"]
+    first = next((n for n, word in enumerate(words) if word not in types), len(words))
+    own = _dropped(words[first:], tables.connectors)
+    lead = words[:first]
+    *given, last = own or ("",)
+    if not lead or not given or len(last) < _SHORTEST_PART or not all(map(str.isalpha, own)):
+        return
+    if tables.directions & set(own) or _ROMAN_LETTERS.issuperset(last):
+        return
+    initials = tuple(word[0] for word in given)
+    level = EXACT_ALONE if len(given) > 1 else SHORT
+    yield (*lead, *initials, last), level
+    yield (*lead, "".join(initials), last), level
+    yield (*lead, initials[0], last), SHORT
+    yield (*initials, last), SHORT
+    if len(given) > 1 and any(len(word) == 1 for word in given):
+        letters = "".join((*initials, last[0]))
+        yield (*lead, letters), SHORT
+        yield (letters,), SHORT
 
 
 def _canonical(text: str, tables: WordTables) -> tuple[str, ...]:
@@ -258,6 +331,9 @@ def _short_forms(
         end -= 1
     own = words[first:end]
     if own != words and not tables.directions & set(words[:first] + words[end:]):
+        for start in range(1, first):
+            if words[start] not in tables.connectors:
+                yield words[start:]  # "Hotel St. George" is St. George before it is George
         yield own
         yield _dropped(own, tables.connectors)
     initials = {
@@ -268,16 +344,18 @@ def _short_forms(
 
 
 def _if_telling(words: tuple[str, ...], tables: WordTables) -> tuple[str, ...]:
-    """Return the words if they still tell what is named; () for a type or a number alone."""
+    return words if is_telling(words, tables) else ()
+
+
+def is_telling(words: Iterable[str], tables: WordTables) -> bool:
+    """Tell whether canonical words still say what is named: more than types and numbers."""
     types = tables.types["road"] | tables.types["place"] | tables.types["district"]
-    telling = [
-        word
-        for word in words
-        if word not in types | tables.connectors | tables.directions
+    return any(
+        word not in types | tables.connectors | tables.directions
         and (len(word) >= _SHORTEST_PART or not word.isascii())
         and not word.isdigit()
-    ]
-    return words if telling else ()
+        for word in words
+    )
 
 
 def gazetteer_of(

@@ -11,6 +11,7 @@ writing one name are (tests/quality/test_likeness.py), so it only adds a hint to
 rejected anyway. Paper: 3.3 (noun, location and phase grounding), A.3.6.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -19,8 +20,8 @@ from msgspec.structs import replace
 
 from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
-from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Name
-from pipeline.quality.mentions import Found, NameFinder
+from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
+from pipeline.quality.mentions import NameFinder
 from pipeline.quality.reading import HINT_ORDER, Reading
 from pipeline.quality.roles import RoleReader
 from pipeline.quality.rules import Hit, Rule
@@ -33,6 +34,11 @@ _MOST_BETWEEN = 4
 # Words between two names of which one lies on or in the other.
 _AT = frozenset({"on", "in"})
 _BESIDE = _AT | {"right", "just", "over", "up", "down", "there", "which", "is", "that"}
+# Roles to which what lies between the ends matters most.
+_BETWEEN_FIRST = frozenset({"avoid", "pass"})
+_ROMAN = re.compile(r"[ivx]{1,5}")
+# Roles of names that need not be on the trip.
+_NOT_DRIVEN = frozenset({"avoid", "aside"})
 # Letters in common from which on an unknown name is told to be like one of the trip's, 0-1.
 _LIKE = 0.9
 
@@ -92,7 +98,7 @@ class Grounder:
                 mentions.append(_mention(field, span, reading.text, one, verdict))
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
-                spot = verdict[2] if verdict[3] is None and role.role != "avoid" else None
+                spot = verdict[2] if verdict[3] is None and role.role not in _NOT_DRIVEN else None
                 # Names in one phase, or in this and the next, lie as any text may tell them.
                 if spot and before and not 0 <= spot[0] - before[2] <= 1:
                     denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
@@ -120,9 +126,10 @@ class Grounder:
                 continue
             if role is None:
                 return name, level, spots[0], None
-            if role == "avoid":
-                driven = [spot for spot in spots if 0 < spot[0] < evidence.last]
-                return name, level, (driven or spots)[0], Rule.DRIVEN_NAME if driven else None
+            if role in _BETWEEN_FIRST:
+                between = [spot for spot in spots if 0 < spot[0] < evidence.last]
+                rule = Rule.DRIVEN_NAME if role == "avoid" and between else None
+                return name, level, (between or spots)[0], rule
             for spot in spots:
                 if _fits(spot[0], role, evidence.last):
                     return name, level, spot, None
@@ -133,7 +140,7 @@ class Grounder:
             if one.name is self._city:
                 return one.name, one.level, None, None
         first = candidates[0]
-        rule = None if role == "avoid" else Rule.OFF_ROUTE_NAME
+        rule = None if role in _NOT_DRIVEN else Rule.OFF_ROUTE_NAME
         return first.name, first.level, None, rule
 
     def _hit(
@@ -161,8 +168,25 @@ class Grounder:
             default=(0.0, ""),
         )
         if best < _LIKE:
-            return []
+            other = self._numbered_otherwise(evidence, text)
+            told = f"{other}, which is on this trip, has another number"
+            return [Hit(Rule.NEAR_NAME, *span, told)] if other else []
         return [Hit(Rule.NEAR_NAME, *span, f"{best:.2f} like {name}, which is on this trip")]
+
+    def _numbered_otherwise(self, evidence: Evidence, text: str) -> str | None:
+        """Return the name of the trip that a text gives another number: "Quai Antoine 2"."""
+        words = _unnumbered(text, self._tables)
+        if len(words) < len(folded_words(text)):
+            for name in evidence.spots:
+                if _unnumbered(name, self._tables) == words and words:
+                    return name
+        return None
+
+
+def _unnumbered(text: str, tables: WordTables) -> list[str]:
+    """Return the canonical words of a name but for its numbers, Roman ones among them."""
+    words = map(tables.canonical, folded_words(text))
+    return [word for word in words if not word[0].isdigit() and not _ROMAN.fullmatch(word)]
 
 
 def _not_as_told(

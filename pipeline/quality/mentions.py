@@ -11,13 +11,12 @@ does. So are words of other scripts that the city does not have: such a script s
 """
 
 from collections.abc import Set
-from typing import Literal
 
-import msgspec
-
+from pipeline.quality.addresses import house_numbers
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import fold, word_set
-from pipeline.quality.gazetteer import EXACT, Candidate, Gazetteer, Match
+from pipeline.quality.gazetteer import EXACT, Found, Gazetteer, How, Match
+from pipeline.quality.no_places import NoPlaces
 from pipeline.quality.reading import (
     CAPITAL,
     CASELESS,
@@ -33,14 +32,18 @@ from pipeline.quality.reading import (
     SHOUTED,
     Reading,
 )
+from pipeline.quality.second_look import SecondLook
 from pipeline.quality.tables import WordTables
 
-How = Literal["exact", "short", "glossed", "unknown", "doubtful"]
 # What follows a lone word at the start of a sentence if it is a name ("Zanzibar, please.").
 _AFTER_A_NAME = word_set("please pls now first then via asap quickly fast thanks")
 # Joiners that English also uses between two names.
 _NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
 _DETERMINERS = word_set("the a an my your our his her their this that some any every no")
+_AFTER_INITIAL = frozenset({".", ". ", ".-", "-"})
+# What a kind of place in small letters may not have after it as its own part.
+_NO_OWN_PART = COMMON | CONNECTOR | DIGIT | NO_NAME | GENERIC | CAPITAL
+_SHORTEST_OWN = 3
 # "Main Street" may be meant for what it is; "Station Road" is a name.
 _MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
 _SHOUTED_SHARE = 0.6
@@ -51,29 +54,15 @@ _NO_SUSPECT = NO_NAME | HINT_TERM
 _ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
-    """Some words of a text that name something, or seem to.
-
-    Attributes:
-        first: Number of the first word.
-        end: Number of the word after the last.
-        candidates: Names of the city they may be; none for an unknown name.
-        how: How they were found.
-    """
-
-    first: int
-    end: int
-    candidates: list[Candidate]
-    how: How
-
-
 class NameFinder:
     """Finds names in the texts of one city."""
 
     def __init__(self, names: Gazetteer, tables: WordTables) -> None:
         """Keep the city's names and what tells a name from other words."""
-        self._names = names
-        self._types = tables.types
+        self._names, self._tables = names, tables
+        self._look = SecondLook(names, tables)
+        self._kinds = tables.foreign_place_types | tables.shared_place_types
+        self._sayings = tables.sayings & names.tree.keys()
         self._name_places = tables.markers.root.keys() | tables.attaching.root.keys()
 
     def find(self, reading: Reading, evidence: Evidence) -> list[Found]:
@@ -85,16 +74,30 @@ class NameFinder:
         """
         if not reading.names and not reading.flags & FOREIGN:
             return []
+        found, suspects = self._known(reading, evidence)
+        if suspects:
+            unknown = _Unknown(reading, found, self._tables, self._look, self._name_places)
+            found = unknown.judge(suspects, evidence)
+        if found and reading.flags & DIGIT:
+            numbers = house_numbers(reading, found, types=self._tables.types["road"])
+            if numbers:
+                found = sorted([*found, *numbers], key=_first)
+        return _with_foreign(reading, found) if reading.flags & FOREIGN else found
+
+    def _known(self, reading: Reading, evidence: Evidence) -> tuple[list[Found], list[int]]:
+        """Return the names of the city in a text, and the capitals that may be other names."""
         found: list[Found] = []
         suspects: list[int] = []
-        tree, words, begins = self._names.tree, reading.words, reading.begins
+        tree, sayings = self._names.tree, self._sayings
+        words, begins = reading.words, reading.begins
         count, done = len(words), 0
         for here in reading.names:
             if here < done:
                 continue
-            flags = words[here].flags
+            word = words[here]
+            flags = word.flags
             if flags & HEAD:
-                node = tree[words[here].canonical]
+                node = tree[word.canonical]
                 # Most heads are ordinary words: look no further unless a name may follow.
                 if ("" in node and (flags & _MAY_STAND_ALONE or not flags & COMMON)) or (
                     here + 1 < count
@@ -102,19 +105,47 @@ class NameFinder:
                 ):
                     match = self._names.longest(reading, here)
                     if match is not None and _is_meant(reading, here, match, evidence):
-                        done, candidates = match
-                        how: How = "exact" if candidates[0].level == EXACT else "short"
-                        found.append(Found(here, done, candidates, how))
-                        continue
-            if (
-                flags & CAPITAL
-                and not flags & _NO_SUSPECT
-                and not (flags & COMMON and here in begins)
-            ):
+                        end, candidates = match
+                        if word.canonical not in sayings or not self._is_saying(
+                            reading, here, match, evidence
+                        ):
+                            how: How = "exact" if candidates[0].level == EXACT else "short"
+                            found.append(Found(here, end, candidates, how))
+                            done = end
+                            continue
+                if not flags & CAPITAL:
+                    if word.canonical in self._kinds:
+                        found += self._in_small_letters(reading, here)
+                    continue
+            if not flags & _NO_SUSPECT and not (flags & COMMON and here in begins):
                 suspects.append(here)
-        if suspects:
-            found = _Unknown(reading, found, self._types, self._name_places).judge(suspects)
-        return _with_foreign(reading, found) if reading.flags & FOREIGN else found
+        return found, suspects
+
+    def _is_saying(self, reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
+        """Tell whether a place is meant that some other is called after: "Miami it ain't"."""
+        end, candidates = match
+        if end > first + 1 or any(one.name.text in evidence.spots for one in candidates):
+            return False
+        before = reading.words[first - 1].canonical if first else ""
+        return before not in self._name_places and not _is_order(reading, end)
+
+    def _in_small_letters(self, reading: Reading, first: int) -> list[Found]:
+        """Return the name that a kind of place in small letters begins: "boulangerie moreau".
+
+        Only one word is looked at, and only where nothing follows that it could belong to. Of
+        kinds that English shares ("hotel aurora") it stays open.
+        """
+        words, end = reading.words, first + 2
+        if end > len(words) or reading.gap(first + 1) != " ":
+            return []
+        word = words[first + 1]
+        if word.flags & _NO_OWN_PART or word.size < _SHORTEST_OWN or word.after.startswith("'"):
+            return []
+        if not (_stands_alone(reading, end) or words[end].flags & FUNCTION):
+            return []
+        foreign = words[first].canonical in self._tables.foreign_place_types
+        shared = words[first].canonical in self._tables.shared_place_types
+        return [Found(first, end, [], "unknown" if foreign and not shared else "doubtful")]
 
 
 def _is_meant(reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
@@ -158,6 +189,17 @@ def _stands_alone(reading: Reading, end: int) -> bool:
     return marked or reading.words[end].canonical in _AFTER_A_NAME
 
 
+def _first(found: Found) -> int:
+    return found.first
+
+
+def _is_order(reading: Reading, end: int) -> bool:
+    """Tell whether what ends before a word is all that a passenger says: "Miami, please."."""
+    if end == len(reading.words) or end in reading.begins:
+        return "!" not in reading.gap(end)
+    return reading.words[end].canonical in _AFTER_A_NAME
+
+
 class _Unknown:
     """The capitals of one text that known names do not explain."""
 
@@ -165,22 +207,48 @@ class _Unknown:
         self,
         reading: Reading,
         known: list[Found],
-        types: dict[str, frozenset[str]],
+        tables: WordTables,
+        look: SecondLook,
         name_places: Set[str],
     ) -> None:
-        self._reading, self._types, self._name_places = reading, types, name_places
+        self._reading, self._name_places = reading, name_places
+        self._tables, self._look = tables, look
+        self._no_places = NoPlaces(tables)
+        self._types = tables.types
         self._owner = {word: found for found in known for word in range(found.first, found.end)}
         self._found = {found.first: found for found in known}
         self._mere_style = _is_shouted(reading) or self._is_title()
 
-    def judge(self, suspects: list[int]) -> list[Found]:
+    def judge(self, suspects: list[int], evidence: Evidence) -> list[Found]:
         """Return the known names and what the suspects make of them, in the order of the text."""
-        done = -1
+        done, cries = -1, not self._mere_style
         for suspect in suspects:
             if suspect >= done and self._belongs(suspect):
                 first, done = self._run_around(suspect)
-                self._judge_run(first, done)
-        return [self._found[first] for first in sorted(self._found)]
+                known = any(number in self._owner for number in range(first, done))
+                if known or not self._no_places.has(self._reading, first, done, cries=cries):
+                    self._judge_run(first, done)
+        for one in [one for one in self._found.values() if not one.candidates]:
+            self._look_again(one, evidence)
+        found = [self._found[first] for first in sorted(self._found)]
+        return self._look.turned(self._reading, found) if len(found) > 1 else found
+
+    def _look_again(self, one: Found, evidence: Evidence) -> None:
+        """Put the name that unknown words are after all in their place, and in that of others."""
+        hidden = self._look.hidden(self._reading, one.first)
+        named = None
+        if hidden == one.first:
+            named = self._look.at(self._reading, one.first, one.end, evidence)
+            if named is None:
+                return
+        end = max(hidden, one.end)
+        self._found = {
+            first: other
+            for first, other in self._found.items()
+            if other.end <= one.first or end <= first
+        }
+        if named is not None:
+            self._found[named.first] = named
 
     def _is_title(self) -> bool:
         """Tell whether a text writes every word with a capital: "Drive To The Harbour"."""
@@ -209,7 +277,11 @@ class _Unknown:
     def _joined(self, number: int) -> bool:
         """Tell whether a word stands right after the one before it, as within a name."""
         reading = self._reading
-        return not reading.breaks(number) and number not in reading.begins
+        if reading.breaks(number):
+            return False
+        before = reading.words[number - 1]
+        initial = before.size == 1 and before.flags & CAPITAL and before.after in _AFTER_INITIAL
+        return number not in reading.begins or bool(initial)  # "J.F. Kennedy"
 
     def _run_around(self, suspect: int) -> tuple[int, int]:
         words = self._reading.words
@@ -321,16 +393,26 @@ class _Unknown:
         reading, word = self._reading, self._reading.words[number]
         if self._is_ordinal(first) and word.canonical in self._types["road"]:
             self._add(first, end, doubtful=False)  # "16th Street"
+        elif word.flags & FOREIGN and number in reading.begins:
+            return  # its script may give every sentence a capital, too
+        elif word.canonical in self._tables.sayings and not (
+            _is_order(reading, end) or self._is_in_place(number)
+        ):
+            return
         elif number in reading.begins:  # and no ordinary word, or it would be no suspect
             surface = reading.surface(number, number + 1)
             alone = end - first > 1 or _stands_alone(reading, end) or not surface.isascii()
-            self._add(first, end, doubtful=not alone)
+            street = self._look.is_street(word.canonical)
+            self._add(first, end, doubtful=not alone and not street)
         elif not word.flags & COMMON:
             self._add(first, end, doubtful=False)
         elif not self._mere_style:
-            before = reading.words[number - 1].canonical
-            in_place = before in self._name_places and before not in _DETERMINERS
-            self._add(first, end, doubtful=bool(word.flags & GENERIC) or not in_place)
+            generic = bool(word.flags & GENERIC)
+            self._add(first, end, doubtful=generic or not self._is_in_place(number))
+
+    def _is_in_place(self, number: int) -> bool:
+        before = self._reading.words[number - 1].canonical if number else ""
+        return before in self._name_places and before not in _DETERMINERS
 
     def _add(self, first: int, end: int, *, doubtful: bool) -> None:
         self._found[first] = Found(first, end, [], "doubtful" if doubtful else "unknown")

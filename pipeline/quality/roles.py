@@ -12,7 +12,7 @@ from typing import get_args
 
 import msgspec
 
-from pipeline.quality.mentions import Found
+from pipeline.quality.gazetteer import Found
 from pipeline.quality.reading import Reading
 from pipeline.quality.tables import Role, WordTables
 
@@ -24,11 +24,14 @@ _GOES_ON = frozenset({"first", "then", "before", "onto"})
 _LEADS_ON = frozenset({"onto", "into", "through", "along"})
 # Words after a name that may take its role back.
 _TAKING_BACK = _GOES_ON | _LEADS_ON | {"behind"}
+# Roles of something on the way, after which "then" may lead to the end.
+_ON_THE_WAY = frozenset({"way", "pass"})
+_GIVING = frozenset({"give", "giving", "leave", "leaving", "keep", "keeping", "put"})
 _LAST = frozenset({"then", "finally", "last", "lastly", "to"})
 _TOWARD = frozenset({"to", "toward", "towards", "into"})
 _POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly"})
 # Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
-_LISTED = frozenset({"way", "avoid", "ends", "stay"})
+_LISTED = frozenset({"way", "pass", "avoid", "aside", "ends", "stay"})
 _SHARED = frozenset({"origin", "destination", "avoid"})
 
 
@@ -53,6 +56,8 @@ class RoleReader:
         self._markers = tables.markers
         self._attaching = tables.attaching
         self._filling, self._joining = tables.filling, tables.joining
+        self._refused_after = tables.refused_after
+        self._telling_after = _TAKING_BACK | tables.refused_after.root.keys()
 
     def roles(self, reading: Reading, found: Sequence[Found], *, caption: bool) -> list[NameRole]:
         """Return the role of each name of a text; None where the words leave it open.
@@ -68,9 +73,9 @@ class RoleReader:
         for number, one in enumerate(found):
             role = self._role(reading, one.first, end, role.role, caption=caption)
             end = one.end
-            if role.role is not None and end < count and words[end].canonical in _TAKING_BACK:
+            if end < count and words[end].canonical in self._telling_after:
                 following = found[number + 1].first if number + 1 < len(found) else count
-                role = _looked_on(reading, end, role, following)
+                role = self._looked_on(reading, one, role, following)
             roles.append(role)
         if len(found) == 1 and role.role is None and _is_all(reading, found[0]):
             return [_ROLE["destination"]]
@@ -92,6 +97,8 @@ class RoleReader:
         here = max(lowest, reading.sentence(first))
         role, end, attached = self._told(reading, first, here)
         if role is not None:
+            if role == "avoid" and "," in reading.gap(first):
+                return _OPEN  # "No, Mikonkatu"
             toward = reading.words[end - 1].canonical in _TOWARD
             leads_on = caption and role == "destination" and toward
             return _OPEN if leads_on else _ROLE[role]
@@ -132,7 +139,7 @@ class RoleReader:
             if previous not in _LISTED or not left <= self._joining:
                 return _OPEN
             # "Via A, then B": B may be the end that the way leads to.
-            ends = previous == "way" and not _LAST.isdisjoint(left)
+            ends = previous in _ON_THE_WAY and not _LAST.isdisjoint(left)
             return _ROLE["stop" if ends else previous]
         if attached:
             shares = (
@@ -141,11 +148,30 @@ class RoleReader:
                 and reading.words[before].canonical
                 != "by"  # "to A by B": beside B, or by way of it
             )
+            if shares and previous == "avoid":
+                return _ROLE["aside"]  # the way may go on in B, off A
             return _SHARED_ROLE[previous] if shares else _OPEN
+        if previous == "avoid":
+            return _ROLE["aside"]  # "not A, B": B may be kept off too, or be the way
         return _ROLE[previous] if previous in _LISTED else _OPEN
 
+    def _looked_on(self, reading: Reading, one: Found, role: NameRole, following: int) -> NameRole:
+        """Look at the words after a name, which may take its role back or keep it off.
 
-def _looked_on(reading: Reading, end: int, role: NameRole, following: int) -> NameRole:
+        Args:
+            reading: The text.
+            one: The name.
+            role: What the words before it say.
+            following: Number of the first word of the next name.
+        """
+        words, end = reading.words, one.end
+        before = words[one.first - 1].canonical if one.first else ""
+        if before in _GIVING and not reading.breaks(end) and self._refused_after.after(words, end):
+            return _ROLE["avoid"]  # "give X a miss"
+        return role if role.role is None else _taken_back(reading, end, role, following)
+
+
+def _taken_back(reading: Reading, end: int, role: NameRole, following: int) -> NameRole:
     """Look at the words after a name, which may take its role back.
 
     Args:

@@ -7,7 +7,7 @@
 Every word of the files is folded as the texts are, so the files may hold accents and capitals.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,9 @@ from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.phrases import PhraseTree
 
 TABLES = Path(__file__).resolve().parent / "tables"
-Role = Literal["origin", "destination", "way", "stop", "ends", "stay", "avoid"]
+Role = Literal[
+    "origin", "destination", "way", "pass", "stop", "ends", "stay", "avoid", "aside"
+]  # fmt: skip
 # Endings that make another form of an ordinary word, and what the word then ends in.
 _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("ing", ""),
@@ -40,6 +42,9 @@ class _Abbreviations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     place_types: list[str]
     district_types: list[str]
     directions: list[str]
+    street_endings: dict[str, dict[str, list[str]]]
+    foreign_place_types: dict[str, list[str]]
+    shared_place_types: list[str]
 
 
 class _NoNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,12 +56,28 @@ class _NoNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     speech: list[str]
     peoples: list[str]
     generic: list[str]
+    people: list[str]
+    greetings: list[str]
+    sayings: list[str]
+
+
+class _Refused(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Parts of the phrases that refuse a name, or keep to it."""
+
+    refusals: list[str]
+    proposals: list[str]
+    goings: list[str]
+    ways: list[str]
+    uses: list[str]
+    keeping_off: list[str]
 
 
 class _Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """roles.yaml: the words before a name that say what it is to the trip."""
 
     markers: dict[Role, list[str]]
+    refused: _Refused
+    refused_after: list[str]
     attaching: list[str]
     filling: list[str]
     joining: list[str]
@@ -121,6 +142,41 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         return frozenset(fold(word) for kind in kinds for word in kind)
 
     @cached_property
+    def people(self) -> frozenset[str]:
+        """Return canonical words after which a capital names a person."""
+        return self._canonical_set(self.no_names.people)
+
+    @cached_property
+    def greetings(self) -> frozenset[str]:
+        """Return canonical words by which somebody is spoken to."""
+        return self._canonical_set(self.no_names.greetings)
+
+    @cached_property
+    def sayings(self) -> frozenset[str]:
+        """Return canonical words that sayings have for places."""
+        return self._canonical_set(self.no_names.sayings)
+
+    @cached_property
+    def street_endings(self) -> dict[str, frozenset[str]]:
+        """Return the ends of street names, folded, each with its short forms."""
+        found: dict[str, frozenset[str]] = {}
+        for endings in self.abbreviations.street_endings.values():
+            for ending, shorts in endings.items():
+                found[fold(ending)] = found.get(fold(ending), frozenset()) | set(map(fold, shorts))
+        return found
+
+    @cached_property
+    def foreign_place_types(self) -> frozenset[str]:
+        """Return the words for kinds of places that no English text has, canonical."""
+        kinds = self.abbreviations.foreign_place_types.values()
+        return self._canonical_set(word for some in kinds for word in some)
+
+    @cached_property
+    def shared_place_types(self) -> frozenset[str]:
+        """Return the words for kinds of places that English has too, canonical."""
+        return self._canonical_set(self.abbreviations.shared_place_types)
+
+    @cached_property
     def generic(self) -> frozenset[str]:
         """Return folded words for parts of any town."""
         return frozenset(map(fold, self.no_names.generic))
@@ -160,6 +216,31 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         for role, phrases in self.roles.markers.items():
             for phrase in phrases:
                 tree.add(reversed(self._phrase(phrase)), role)
+        for words, role in self._refused():
+            tree.add(reversed(words), role)
+        return tree
+
+    def _refused(self) -> Iterator[tuple[tuple[str, ...], Role]]:
+        """Yield the phrases that refuse a name or keep to it, put together from their parts."""
+        parts = self.roles.refused
+        refusals, proposals, ways, uses, goings, keeping_off = (
+            [self._phrase(phrase) for phrase in phrases]
+            for phrases in (parts.refusals, parts.proposals, parts.ways, parts.uses, parts.goings,
+                            parts.keeping_off)
+        )  # fmt: skip
+        used = [*uses, *ways, *(go + way for go in goings for way in ways)]
+        for refusal in refusals:
+            yield from ((refusal + words, "avoid") for words in used)
+            yield from ((refusal + words, "stay") for words in keeping_off)
+        for proposal in proposals:
+            yield from ((proposal + words, "stay") for words in used)
+
+    @cached_property
+    def refused_after(self) -> PhraseTree[bool]:
+        """Return the phrases that keep off a name that stands before them."""
+        tree: PhraseTree[bool] = PhraseTree()
+        for phrase in self.roles.refused_after:
+            tree.add(self._phrase(phrase), meaning=True)
         return tree
 
     def _phrase(self, phrase: str) -> tuple[str, ...]:

@@ -193,7 +193,9 @@ def test_every_name_of_a_trip_is_grounded_and_every_other_is_not(four):
         ("Drop me at Hotel Dom Pedro.", "instruction_chatty"),
         ("The drive ends near Café Norte.", "trajectory_caption"),
         ("Via Rua Direita, please.", "instruction_concise"),
-        ("Trips that pass Café Central", "retrieval_query_2"),
+        ("Trips via Café Central", "retrieval_query_2"),
+        ("Stop at Café Norte.", "instruction_literal"),
+        ("Past Rua de Santa Catarina, then stop at Café Norte.", "instruction_literal"),
         ("Trips from Cedofeita to Cedofeita", "retrieval_query_3"),
         ("Hotel Dom Pedro.", "instruction_concise"),
     ],
@@ -220,6 +222,10 @@ def test_a_name_in_the_wrong_phase_is_told(text, field):
         ("Start: Café Norte. End: Rua Direita.", "instruction_literal"),
         ("Rua Direita, as on any other day.", "instruction_literal"),
         ("Don't leave Avenida da Boavista too early.", "instruction_chatty"),
+        # What lies beside the first phase or the last is passed, too.
+        ("Trips that pass Café Central", "retrieval_query_2"),
+        ("The drive passes Café Norte and Hotel Dom Pedro.", "trajectory_caption"),
+        ("Past Café Norte, then Rua Direita.", "instruction_concise"),
     ],
 )
 def test_wording_that_fits_or_leaves_it_open_is_grounded(text, field):
@@ -235,6 +241,55 @@ def test_a_name_kept_off_may_be_real_but_not_driven():
     assert PORTO.rules("Avoid Rua do Sul.") == []
     assert PORTO.rules("Anything but Avenida da Boavista, please.") == ["driven_name"]
     assert PORTO.rules("Avoid Praça Zanzibar.") == ["invented_name"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Avoid {}.", "Skip {}, please.", "No detour over {}!", "No detours via {} today.",
+     "Please don't go down {}.", "Do not drive me along {}.", "Never turn onto {}.",
+     "Without going anywhere near {}, please.", "Let's go without using {}.", "Give {} a miss.",
+     "Leave {} out of it.", "Leave out {}.", "Stay out of {}.", "I don't want to see {}.",
+     "We needn't cross {}.", "Neither {} nor any bridge."],
+)  # fmt: skip
+def test_each_way_to_keep_off_a_road_leaves_it_undriven(said):
+    assert PORTO.rules(said.format("Rua do Sul")) == []
+    assert PORTO.rules(said.format("Avenida da Boavista")) == ["driven_name"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Don't skip {}.", "Never avoid {}.", "You can't miss out, so don't leave out {}.",
+     "Don't turn off {} too early.", "Why not go down {}?", "Not only {}, the sea as well.",
+     "No, {} please.", "Couldn't we go along {}?", "Don't we go down {}?",
+     "Do we have to go down {}?", "Well, why don't you take {}?", "Don't forget {}."],
+)  # fmt: skip
+def test_what_only_looks_like_a_refusal_keeps_to_the_road(said):
+    assert PORTO.rules(said.format("Avenida da Boavista")) == []
+    assert PORTO.rules(said.format("Rua do Sul")) == ["off_route_name"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Rua Direita is nicer than {}.", "Don't stop at {}.", "To Rua Direita, not at {}.",
+     "It's nothing like home, unlike {}."],
+)  # fmt: skip
+def test_of_a_name_told_aside_nothing_is_said(said):
+    assert PORTO.rules(said.format("Avenida da Boavista")) == []
+    assert PORTO.rules(said.format("Rua do Sul")) == []
+
+
+def test_after_a_refusal_a_name_that_follows_may_be_the_way():
+    assert PORTO.rules("Not Rua do Sul, Avenida da Boavista please.") == []
+    assert PORTO.rules("Avoid Rua do Sul in Foz.") == []
+    assert PORTO.rules("Avoid Rua do Sul and Avenida da Boavista.") == ["driven_name"]
+
+
+def test_a_name_with_another_number_is_refused_with_a_hint():
+    trip = planned_trip(phased_trip(step(["Rua A"]), step(["Cais Pedro 1"]), step(["Rua C"])))
+    findings = town_of(trip).inspect("Along Cais Pedro 2.").findings
+    assert [finding.rule for finding in findings] == ["invented_name", "near_name"]
+    assert "Cais Pedro 1" in findings[1].detail
+    assert town_of(trip).rules("Along Cais Paulo 2.") == ["invented_name"]
 
 
 def test_a_caption_may_tell_its_roads_from_the_first_to_the_last():

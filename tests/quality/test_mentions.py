@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.quality.small_town import porto
+from tests.quality.small_town import porto, porto_trip, town_of
 
 PORTO = porto()
 
@@ -72,6 +72,71 @@ def test_small_letters_are_enough_for_a_road_but_not_for_a_place_of_one_word():
 
 def test_a_possessive_is_no_part_of_a_name():
     assert PORTO.verdicts("Near Café Central's door.") == {"Café Central": "grounded"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["My Volvo can wait.", "Take our Toyota Corolla in.", "Hey Siri, let's go.", "Hi Marco!",
+     "Thanks, Pekka!", "My friend Marta waits there.", "Aunt Liisa Virtanen lives there.",
+     "Call me Max. Go.", "TGIF! Go.", "XOXO!", "Mum swears by it.", "According to plan.",
+     "Grant me one wish.", "Emmenez-moi.", "Miami it isn't.", "This is no Paris, I know."],
+)  # fmt: skip
+def test_a_capital_of_a_person_a_belonging_or_a_cry_is_no_place(text):
+    found = PORTO.inspect(text)
+    assert found.mentions == []
+    assert not any(one.kind == "name" for one in found.claims)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("To my Zanzibar, please.", "Zanzibar"), ("To our Zanzibar Hotel.", "Zanzibar Hotel"),
+     ("Sorry, Zanzibar then.", "Zanzibar"), ("Hello, Zanzibar please.", "Zanzibar"),
+     ("Zanzibar! And fast.", "Zanzibar"), ("Take me to Miami.", "Miami"),
+     ("Miami, please.", "Miami"), ("Past Baby World.", "Baby World"),
+     ("To Madame Zanzi Hotel.", "Madame Zanzi Hotel")],
+)  # fmt: skip
+def test_a_place_one_can_go_to_is_still_a_name(text, name):
+    assert PORTO.verdicts(text) == {name: "invented"}
+
+
+def test_a_place_that_is_a_saying_too_is_meant_where_one_goes_there():
+    town = town_of(porto_trip(), places=["Paradise"])
+    assert town.verdicts("Paradise, this road.") == {}
+    assert town.verdicts("Paradise!") == {}
+    assert town.verdicts("To Paradise.") == {"Paradise": "off_route"}
+    assert town.verdicts("Paradise, please.") == {"Paradise": "off_route"}
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [("Lunch at padaria zanzi.", "invented"), ("We go chez ginette first.", "invented"),
+     ("Near trattoria bella, please.", "invented")],
+)  # fmt: skip
+def test_a_foreign_kind_of_place_makes_a_name_in_small_letters(text, verdict):
+    assert list(PORTO.verdicts(text).values()) == [verdict]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We go chez moi.", "Past a hotel nearby.", "The hotel lobby is fine.", "A cafe on the way.",
+     "Any brasserie.", "The restaurant and then home."],
+)  # fmt: skip
+def test_a_kind_of_place_before_an_ordinary_word_names_nothing(text):
+    found = PORTO.inspect(text)
+    assert found.mentions == []
+    assert not any(one.kind == "name" for one in found.claims)
+
+
+def test_a_kind_that_english_shares_leaves_a_name_in_small_letters_open():
+    found = PORTO.inspect("Past hotel zanzi, please.")
+    assert found.mentions == []
+    assert [one.text for one in found.claims if one.kind == "name"] == ["hotel zanzi"]
+
+
+def test_a_first_word_of_another_script_stays_open():
+    found = PORTO.inspect("Отвезите меня to Rua Direita.")
+    assert [one.text for one in found.mentions] == ["Rua Direita"]
+    assert [one.text for one in found.claims if one.kind == "name"] == ["Отвезите меня"]
 
 
 def test_an_empty_text_names_nothing():
