@@ -139,20 +139,14 @@ class Gazetteer:
         Not a mere type ("Impasse"), and no short form: those are words of many a right text, such
         as "opera" for "Place de l'Opéra".
         """
-        if text in self._names or not _if_telling(_canonical(text, self._tables), self._tables):
+        if text in self._names or not is_telling(_canonical(text, self._tables), self._tables):
             return
         name = Name(text)
         name.sites[kind] = site
         self._names[text] = name
         for words, level in written_forms(text, self._tables):
-            if level == EXACT and not self._is_written(words):
+            if level == EXACT and not self.spelled(words):
                 self._plant(words, Candidate(level, name))
-
-    def _is_written(self, words: tuple[str, ...]) -> bool:
-        node = self.tree
-        for word in words:
-            node = node.get(word, {})
-        return "" in node
 
     def _plant(self, words: tuple[str, ...], candidate: Candidate) -> None:
         node = self.tree
