@@ -22,16 +22,15 @@ from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
 from pipeline.quality.mentions import NameFinder
+from pipeline.quality.order import first_comes_first
 from pipeline.quality.reading import HINT_ORDER, Reading
 from pipeline.quality.roles import RoleReader
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
 
-# Words between two names that tell them in the order driven, and how many may stand there in all.
-ORDER_WORDS = frozenset({"then", "before"})
-_MOST_BETWEEN = 4
 # Words between two names of which one lies on or in the other.
+_MOST_BETWEEN = 4
 _AT = frozenset({"on", "in"})
 _BESIDE = _AT | {"right", "just", "over", "up", "down", "there", "which", "is", "that"}
 # Roles to which what lies between the ends matters most.
@@ -89,6 +88,7 @@ class Grounder:
         mentions: list[Mention] = []
         hits: list[Hit] = []
         before: tuple[Found, Name, int] | None = None
+        in_order = reading.flags & HINT_ORDER
         for one, role in zip(found, roles, strict=True):
             span = _span(reading, one)
             if one.candidates:
@@ -99,12 +99,13 @@ class Grounder:
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
                 spot = verdict[2] if verdict[3] is None and role.role not in _NOT_DRIVEN else None
-                # Names in one phase, or in this and the next, lie as any text may tell them.
-                if spot and before and not 0 <= spot[0] - before[2] <= 1:
+                # Without words of order, names in one phase or in this and the next lie as told.
+                if spot and before and (in_order or not 0 <= spot[0] - before[2] <= 1):
                     denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
-                    if denied:
-                        mentions[-1] = replace(mentions[-1], verdict="off_route")
-                        hits += denied
+                    if denied is not None:
+                        hits.append(denied)
+                        if denied.rule is Rule.WRONG_PHASE:
+                            mentions[-1] = replace(mentions[-1], verdict="off_route")
                 before = (one, verdict[0], spot[0]) if spot else None
             else:
                 before = None
@@ -195,29 +196,53 @@ def _not_as_told(
     other: tuple[Found, Name],
     evidence: Evidence,
     span: tuple[int, int],
-) -> list[Hit]:
+) -> Hit | None:
     """Return a hit where a text tells of two names, a few words apart, what their phases deny.
 
     "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
     """
     end, start = one[0].end, other[0].first
-    if not 0 < start - end <= _MOST_BETWEEN:
-        return []
-    between = reading.words[end:start]
-    in_order = bool(reading.flags & HINT_ORDER) and any(word.flags & HINT_ORDER for word in between)
-    if not in_order and between[-1].canonical not in _AT:
-        return []
+    if start <= end:
+        return None
+    told = None
+    if reading.flags & HINT_ORDER:
+        told = first_comes_first(reading, (one[0].first, end), (start, other[0].end))
     first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
-    if in_order:
-        wrong, how = min(first) > max(second), "after"
-    else:
+    rule: Rule | None = None
+    if told is not None:
+        how = "after" if told else "before"
+        names = (one[1], other[1]) if told else (other[1], one[1])
+        rule = _order_denied(*names, evidence)
+    elif start - end <= _MOST_BETWEEN and reading.words[start - 1].canonical in _AT:
+        how = "beside"
         apart = min(abs(p - q) for p in first for q in second)
-        wrong, how = apart > 1 and _is_beside(reading, end, start), "beside"
-    if not wrong:
-        return []
+        if apart > 1 and _is_beside(reading, end, start):
+            rule = Rule.WRONG_PHASE
+    if rule is None:
+        return None
     found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"
-    detail = f"{other[1].text}: expected {how} {one[1].text}, {found}"
-    return [Hit(Rule.WRONG_PHASE, *span, detail)]
+    return Hit(rule, *span, f"{other[1].text}: expected {how} {one[1].text}, {found}")
+
+
+def _order_denied(first: Name, second: Name, evidence: Evidence) -> Rule | None:
+    """Return the rule broken by telling that one name comes before another; None for none.
+
+    Two roads that meet in one phase are listed there in the order driven. That they come the other
+    way round is denied where the road of the later one goes on, else it is open: A, B, A is listed
+    as A, B.
+    """
+    begins = min(evidence.phases_of(first))
+    ends = max(evidence.phases_of(second))
+    if begins != ends:
+        return Rule.WRONG_PHASE if begins > ends else None
+    roads = evidence.trip.phases[begins].road_names
+    if not (first.text in roads and second.text in roads):
+        return None
+    if roads.index(first.text) <= roads.index(second.text):
+        return None
+    following = evidence.trip.phases[begins + 1 : begins + 2]
+    goes_on = any(first.text in phase.road_names for phase in following)
+    return Rule.WRONG_PHASE if goes_on else Rule.UNVERIFIED
 
 
 def _is_beside(reading: Reading, end: int, start: int) -> bool:

@@ -20,7 +20,8 @@ from pipeline.quality.claims import ClaimChecker
 from pipeline.quality.claims_nouns import NounClaims, read_nouns
 from pipeline.quality.evidence import Evidence, EvidenceReader
 from pipeline.quality.gazetteer import Gazetteer
-from pipeline.quality.grounding import ORDER_WORDS, Grounded, Grounder
+from pipeline.quality.grounding import Grounded, Grounder
+from pipeline.quality.order import ORDER_WORDS
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fault, mend
 from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, Lexicon, Reading
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule

@@ -1,0 +1,77 @@
+"""Which of two names comes first on the way, by the words of a text around them.
+
+    "A, then B"   "A, followed by B"   "After A turn into B"   ->  True: A, B
+    "A after B"   "A, but before that B"   "Before A take B"   ->  False: B, A
+    "A and B"                                                  ->  None
+
+Paper: A.3.6, "Phase Alignment".
+"""
+
+from pipeline.quality.folding import word_set
+from pipeline.quality.phrases import phrase_tree
+from pipeline.quality.reading import HINT_ORDER, Reading
+from pipeline.quality.tables import word_tables
+
+# Which name comes first, the one before these words or the one after them; "next" tells it, "next
+# to" does not.
+_TELLING = phrase_tree(
+    {
+        "before": ["then", "before", "after that", "after this", "after which", "afterwards",
+               "afterward", "followed by", "thereafter", "subsequently", "later", "onwards to",
+               "onward to", "finally", "lastly", "eventually", "next"],
+        "after": ["after", "before that", "before this", "beforehand", "preceded by", "but first",
+                "first though"],
+        "neither": ["next to", "next door", "later than", "after all"],
+    },
+    short_form=word_tables().short_form,
+    reverse=False,
+)  # fmt: skip
+# Words one of which is in all of these.
+ORDER_WORDS = word_set(
+    "then before after afterwards afterward followed thereafter subsequently later onwards onward "
+    "finally lastly eventually next first beforehand preceded"
+)
+# Words between "after" and the name that it is said of: "after a bit of B".
+_OF_NAME = word_set(
+    "a an the bit short stretch of passing leaving crossing following driving going along over by "
+    "past having passed left crossed followed it has they we you took take taking turning from"
+)
+_LONGEST = 8
+
+
+def first_comes_first(
+    reading: Reading, first: tuple[int, int], second: tuple[int, int]
+) -> bool | None:
+    """Tell whether the first of two names in a text comes first on the way; None: it says nothing.
+
+    Args:
+        reading: The text.
+        first: First word of a name, and the word after its last.
+        second: The same of the next name.
+    """
+    words, (end, start) = reading.words, (first[1], second[0])
+    if start - end > _LONGEST:
+        return None
+    before = words[first[0] - 1].canonical if first[0] - 1 in reading.sentences else ""
+    if before in {"after", "before"} and first[0] and end not in reading.sentences:
+        return before == "after"  # "After A, B"
+    if not any(word.flags & HINT_ORDER for word in words[end:start]):
+        has_first = second[1] < len(words) and words[second[1]].canonical == "first"
+        return False if has_first and "but" in _said(reading, end, start) else None
+    for number in range(end, start):
+        told = _TELLING.after(words, number)
+        if told is None or told[0] > start:
+            continue
+        word, meaning = words[number].canonical, told[1]
+        alone = told[0] == number + 1
+        if alone and word in {"after", "before"} and number in reading.sentences:
+            continue  # "... A. After B it ..." tells of B and what follows
+        if alone and word == "after" and not _OF_NAME.issuperset(_said(reading, number + 1, start)):
+            continue  # "after five minutes"
+        if meaning != "neither":
+            return meaning == "before"
+    return None
+
+
+def _said(reading: Reading, first: int, end: int) -> list[str]:
+    return [word.canonical for word in reading.words[first:end]]
