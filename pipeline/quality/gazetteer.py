@@ -136,10 +136,11 @@ class Gazetteer:
     def add_elsewhere(self, text: str, kind: NameKind, site: Site) -> None:
         """Add a name that no trip can pass, known in full and where nothing else is written so.
 
-        Not a mere type ("Impasse"), and no short form: those are words of many a right text, such
-        as "opera" for "Place de l'Opéra".
+        No name of ordinary words or a mere type ("Yes", "Impasse"), and no short form:
+        those are words of many a right text, such as "opera" for "Place de l'Opéra".
         """
-        if text in self._names or not is_telling(_canonical(text, self._tables), self._tables):
+        own = [word for word in _canonical(text, self._tables) if not self._tables.is_common(word)]
+        if text in self._names or not is_telling(own, self._tables):
             return
         name = Name(text)
         name.sites[kind] = site

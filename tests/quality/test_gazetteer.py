@@ -33,9 +33,19 @@ def test_a_text_may_keep_off_such_a_street():
     assert PORTO.rules("Avoid Rua Inventada.") == ["invented_name"]
 
 
-@pytest.mark.parametrize("text", ["Past the opera.", "Past the impasse.", "Go by the morro."])
-def test_short_forms_and_mere_types_of_such_names_are_ordinary_words(text):
-    listed = [("Praça da Opera", "road"), ("Impasse", "road"), ("Jardim do Morro", "place")]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Past the opera.",
+        "Past the impasse.",
+        "Go by the morro.",
+        "So Yes, go on.",
+        "past a happy story",
+    ],
+)
+def test_short_forms_mere_types_and_ordinary_words_name_nothing_elsewhere(text):
+    listed = [("Praça da Opera", "road"), ("Impasse", "road"), ("Jardim do Morro", "place"),
+              ("Yes", "place"), ("Happy Story", "place")]  # fmt: skip
     assert town(*listed).mentions(text) == []
 
 
