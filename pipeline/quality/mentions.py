@@ -51,6 +51,7 @@ _ORDINAL = frozenset({"st", "nd", "rd", "th"})
 _LONGEST_SHORT_FORM = 5
 _MAY_STAND_ALONE = CAPITAL | CASELESS
 _NO_SUSPECT = NO_NAME | HINT_TERM
+_DATE = CAPITAL | NO_NAME
 _ORDINARY = COMMON | CONNECTOR | DIGIT | NO_NAME
 
 
@@ -124,7 +125,9 @@ class NameFinder:
     def _is_saying(self, reading: Reading, first: int, match: Match, evidence: Evidence) -> bool:
         """Tell whether a place is meant that some other is called after: "Miami it ain't"."""
         end, candidates = match
-        if end > first + 1 or any(one.name.text in evidence.spots for one in candidates):
+        if end > first + 1 or any(
+            one.name.text in evidence.spots or "city" in one.name.sites for one in candidates
+        ):
             return False
         before = reading.words[first - 1].canonical if first else ""
         return before not in self._name_places and not _is_order(reading, end)
@@ -406,9 +409,14 @@ class _Unknown:
             self._add(first, end, doubtful=not alone and not street)
         elif not word.flags & COMMON:
             self._add(first, end, doubtful=False)
-        elif not self._mere_style:
+        elif not self._mere_style and not self._is_date(end):
             generic = bool(word.flags & GENERIC)
             self._add(first, end, doubtful=generic or not self._is_in_place(number))
+
+    def _is_date(self, end: int) -> bool:
+        """Tell whether a word with a capital that is no name follows: "New Year"."""
+        words = self._reading.words
+        return end < len(words) and self._joined(end) and words[end].flags & _DATE == _DATE
 
     def _is_in_place(self, number: int) -> bool:
         before = self._reading.words[number - 1].canonical if number else ""

@@ -58,6 +58,7 @@ class _NoNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generic: list[str]
     people: list[str]
     greetings: list[str]
+    given_names: list[str]
     sayings: list[str]
 
 
@@ -152,6 +153,11 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         return self._canonical_set(self.no_names.greetings)
 
     @cached_property
+    def given_names(self) -> frozenset[str]:
+        """Return canonical first names of people."""
+        return self._canonical_set(self.no_names.given_names)
+
+    @cached_property
     def sayings(self) -> frozenset[str]:
         """Return canonical words that sayings have for places."""
         return self._canonical_set(self.no_names.sayings)
@@ -183,9 +189,16 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _common(self) -> frozenset[str]:
-        return frozenset(
-            word for block in self.common_words.values() for word in folded_words(block)
+        roles = self.roles
+        refused = msgspec.structs.astuple(roles.refused)
+        phrases = (
+            *self.common_words.values(),
+            *roles.attaching,
+            *roles.filling,
+            *roles.joining,
+            *(phrase for some in (*roles.markers.values(), *refused) for phrase in some),
         )
+        return frozenset(word for phrase in phrases for word in folded_words(phrase))
 
     @cached_property
     def function_words(self) -> frozenset[str]:

@@ -249,7 +249,8 @@ def test_a_name_kept_off_may_be_real_but_not_driven():
      "Please don't go down {}.", "Do not drive me along {}.", "Never turn onto {}.",
      "Without going anywhere near {}, please.", "Let's go without using {}.", "Give {} a miss.",
      "Leave {} out of it.", "Leave out {}.", "Stay out of {}.", "I don't want to see {}.",
-     "We needn't cross {}.", "Neither {} nor any bridge."],
+     "We needn't cross {}.", "No shortcuts over {}.", "We won't be going down {}.",
+     "Under no circumstances {}.", "Neither {} nor any bridge."],
 )  # fmt: skip
 def test_each_way_to_keep_off_a_road_leaves_it_undriven(said):
     assert PORTO.rules(said.format("Rua do Sul")) == []
@@ -271,7 +272,8 @@ def test_what_only_looks_like_a_refusal_keeps_to_the_road(said):
 @pytest.mark.parametrize(
     "said",
     ["Rua Direita is nicer than {}.", "Don't stop at {}.", "To Rua Direita, not at {}.",
-     "It's nothing like home, unlike {}."],
+     "It's nothing like home, unlike {}.", "I can't stand {}.", "Forget {}.",
+     "Rua Direita beats {}."],
 )  # fmt: skip
 def test_of_a_name_told_aside_nothing_is_said(said):
     assert PORTO.rules(said.format("Avenida da Boavista")) == []

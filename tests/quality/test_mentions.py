@@ -79,7 +79,9 @@ def test_a_possessive_is_no_part_of_a_name():
     ["My Volvo can wait.", "Take our Toyota Corolla in.", "Hey Siri, let's go.", "Hi Marco!",
      "Thanks, Pekka!", "My friend Marta waits there.", "Aunt Liisa Virtanen lives there.",
      "Call me Max. Go.", "TGIF! Go.", "XOXO!", "Mum swears by it.", "According to plan.",
-     "Grant me one wish.", "Emmenez-moi.", "Miami it isn't.", "This is no Paris, I know."],
+     "Pick up Anna, then go on.", "Say hi to Pekka.", "Marie is waiting.", "Happy New Year!",
+     "Bypassing it all.", "Grant me one wish.", "Emmenez-moi.", "Miami it isn't.",
+     "This is no Paris, I know."],
 )  # fmt: skip
 def test_a_capital_of_a_person_a_belonging_or_a_cry_is_no_place(text):
     found = PORTO.inspect(text)
@@ -93,6 +95,8 @@ def test_a_capital_of_a_person_a_belonging_or_a_cry_is_no_place(text):
      ("Sorry, Zanzibar then.", "Zanzibar"), ("Hello, Zanzibar please.", "Zanzibar"),
      ("Zanzibar! And fast.", "Zanzibar"), ("Take me to Miami.", "Miami"),
      ("Miami, please.", "Miami"), ("Past Baby World.", "Baby World"),
+     ("To Anna, please.", "Anna"), ("Along Anna.", "Anna"), ("Anna, please.", "Anna"),
+     ("Past Anna Zanzi.", "Anna Zanzi"),
      ("To Madame Zanzi Hotel.", "Madame Zanzi Hotel")],
 )  # fmt: skip
 def test_a_place_one_can_go_to_is_still_a_name(text, name):
