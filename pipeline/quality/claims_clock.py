@@ -66,6 +66,9 @@ _SPOKEN = re.compile(
     r"|\s*(?P<m>[ap])\.?m\b\.?)?",
     re.IGNORECASE,
 )
+_SPOKEN_AFTER = word_set(
+    "past after to before morning afternoon evening night in at am pm a p midnight noon"
+)
 # Words that may follow a time without a part of the day: "ten to nine on a Monday", but not "ten
 # to nine minutes".
 _AFTER_TIME = word_set(
@@ -176,13 +179,16 @@ def _shown(clock: Clock) -> str:
 def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     match = _TIME.match(reading.text, reading.starts[number])
     if match is None:
+        after = [word.canonical for word in reading.words[number + 1 : number + 4]]
+        if _SPOKEN_AFTER.isdisjoint(after):
+            return None
         match = _SPOKEN.match(reading.text, reading.starts[number])
         asked = None if match is None else _spoken(reading, number, match)
     elif _is_of_no_clock(match):
         return Stated(*match.span(), "clock", CONTRADICTED, "a time of some day", IMPOSSIBLE)
     else:
         asked = _minute_of(match)
-    if match is None or asked is None:
+    if match is None or asked is None or _is_half(reading, number):
         return None
     minute, tolerance, cycle = asked
     phase: int | None = None
@@ -205,6 +211,11 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         case _:
             fits = (minute - start + tolerance) % cycle <= lasts + 2 * tolerance
     return _judged(match.span(), "clock", clock, fits, phase=phase)
+
+
+def _is_half(reading: Reading, number: int) -> bool:
+    """Tell whether "half" stands before an hour: "half seven" is 6:30 to some, 7:30 to others."""
+    return number > 0 and reading.words[number - 1].canonical == "half"
 
 
 def _is_of_no_clock(match: re.Match[str]) -> bool:
@@ -245,9 +256,11 @@ def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
 
 def _spoken(reading: Reading, number: int, match: re.Match[str]) -> tuple[int, float, int] | None:
     """Return what `_minute_of` does for a time in words; None where they may be none."""
+    if not (match["past"] or match["part"] or match["night"] or match["m"]):
+        return None
     part = {name: (said or "").lower() for name, said in match.groupdict().items()}
     told = part["part"] or part["night"] or part["m"]
-    if not (part["past"] or told) or (number and reading.words[number - 1].canonical in _RANGE):
+    if number and reading.words[number - 1].canonical in _RANGE:
         return None
     if part["past"] and (part["minute"] or (part["past"] == "half" and part["side"] != "past")):
         return None

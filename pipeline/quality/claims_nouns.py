@@ -116,7 +116,8 @@ class NounClaims:
         expected = self._shown_by[noun]
         if not self._of_trip(evidence) >> noun & 1:
             return Stated(*span, "noun", UNVERIFIED, expected, "record")
-        phases = _phases_told(reading, number, evidence, mentions)
+        before = reading.words[number - 1].canonical if number else ""
+        phases = _phases_told(reading, number, evidence, mentions) if before in _TO_PLACE else []
         if phases and not self._of_phases(evidence, phases) >> noun & 1:
             told = " or ".join(str(phase.p) for phase in phases)
             return Stated(*span, "noun", UNVERIFIED, f"{expected}, in phase {told}", "record")

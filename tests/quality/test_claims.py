@@ -83,7 +83,7 @@ def test_times_in_words_are_read_with_their_half_hours(text, right):
 @pytest.mark.parametrize(
     "text",
     ["Five to ten people.", "Half the way past nine bars.", "Ten after two stops.",
-     "Open from ten to noon.", "Twenty to nine minutes."],
+     "Open from ten to noon.", "Twenty to nine minutes.", "At half seven in the evening."],
 )  # fmt: skip
 def test_numbers_side_by_side_are_no_time(text):
     assert not any(one.kind == "clock" for one in PORTO.inspect(text).claims)
