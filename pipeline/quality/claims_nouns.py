@@ -10,6 +10,7 @@ reads them. Nothing is claimed by what is kept off ("avoid the parks"). Paper: A
 Grounding".
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +25,7 @@ from pipeline.params import document_of
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import fold, folded_words, word_set
 from pipeline.quality.phrases import PhraseTree
-from pipeline.quality.reading import HINT_REFUSAL, Reading
+from pipeline.quality.reading import CAPITAL, DIGIT, HINT_REFUSAL, Reading
 from pipeline.quality.stated import SUPPORTED, UNVERIFIED, Stated
 from pipeline.quality.tables import WordTables
 from pipeline.records import Mention, Phase, Place
@@ -201,21 +202,24 @@ def _phases_told(
     reading: Reading, number: int, evidence: Evidence, mentions: Sequence[Mention]
 ) -> list[Phase]:
     """Return the phases in which a text says a noun is, at the start or end; none if it is open."""
-    words, phases = reading.words, evidence.trip.phases
-    lowest = max(reading.sentence(number), number - _MOST_TO_PLACE)
-    here = number
-    while here > lowest:
+    words, here = reading.words, number
+    lowest = max(0, number - _MOST_TO_PLACE)
+    while here > lowest and here not in reading.begins and not reading.breaks(here):
         here -= 1
-        word = words[here].canonical
-        if word in _AT_END:
-            return phases[-_PHASES_AT_END:]
-        if word in _AT_START:
-            return phases[:_PHASES_AT_END]
-        if reading.breaks(here + 1):
+        word = words[here]
+        if word.canonical in _TO_PLACE:
+            continue
+        if word.canonical in _AT_END:
+            return evidence.trip.phases[-_PHASES_AT_END:]
+        if word.canonical in _AT_START:
+            return evidence.trip.phases[:_PHASES_AT_END]
+        if not word.flags & (CAPITAL | DIGIT):
             break
         start = reading.starts[here]
-        if word not in _TO_PLACE and not any(one.start <= start < one.end for one in mentions):
+        name = next((one for one in mentions if one.start <= start < one.end), None)
+        if name is None:
             break
+        here = bisect_left(reading.starts, name.start)
     return []
 
 
