@@ -266,7 +266,8 @@ STAGES: tuple[Stage, ...] = (
         "Write the task instances of each split, the pool for retrieval, and what they rest on.",
         reads=(
             "loss", "loss_metrics", "selected", "judged", "checked", "matched", "roads", "cells",
-            "osm_manifest", "context_manifest", "traces",
+            "osm_manifest", "context_manifest", "traces", "annotation_metrics", "check_metrics",
+            "selection_metrics", "agreement",
         ),
         writes=(
             "generation", "retrieval", "captioning", "candidates", "released_roads",

@@ -94,11 +94,15 @@ def names_of(record: dict[str, Any]) -> dict[str, str]:
 
 
 def mean_scores(record: dict[str, Any], panel: str) -> dict[str, dict[str, float | None]]:
-    """Return by judge of a panel the mean score of each criterion, and of all under `mean`."""
+    """Return by judge of a panel the mean score of each criterion, and of all under `mean`.
+
+    None where a judge gave no score.
+    """
     found: dict[str, dict[str, float | None]] = {}
     for one in record["means"]:
         if one["panel"] == panel:
-            found.setdefault(one["rater"], {})[one["criterion"]] = one["mean"]["value"]
+            scores = found.setdefault(one["rater"], dict.fromkeys(CRITERIA))
+            scores[one["criterion"]] = one["mean"]["value"]
     return {rater: scores | {"mean": _mean(scores.values())} for rater, scores in found.items()}
 
 

@@ -14,7 +14,9 @@ from typing import Any
 from pipeline.artifacts import ARTIFACTS
 from pipeline.release.figures import TASKS
 from pipeline.release.loss_table import markdown_table
-from pipeline.release.publication import Publication, listed
+from pipeline.release.making import agreed, making, scores
+from pipeline.release.markdown import figure, grid, part_of
+from pipeline.release.publication import Publication, listed, roles_of
 from pipeline.release.splits import SPLITS
 
 TABLES = (*TASKS, "candidates")
@@ -53,23 +55,25 @@ def card(publication: Publication) -> str:
         example_file=publication.path(first, "generation/test.parquet"),
         instance=_instance(first),
         tables=_tables(cities),
-        authors=_table(
+        authors=grid(
             ["city", "", "engine", "model", "revision", "prompt files", "trips"],
             [
                 [one["city"], role, author["engine"], author["model"], author["revision"],
                  (author["prompt_hash"] or "none")[:12], author["trips"]]
                 for one in cities
-                for role, key in (("texts", "writers"), ("judge", "judges"))
-                for author in one[key]
+                for role, author in roles_of(one)
             ],
         ),
+        making=making(cities),
+        scores=scores(cities),
+        agreed=agreed(cities),
         loss=markdown_table([one["loss"] for one in cities]),
         sharing=_sharing(cities),
         near=f"{cities[0]['release']['shared_with_train']['near_jaccard']:g}",
         sizes=_sizes(cities),
         licence=settings.licence.id,
         licence_url=settings.licence.url,
-        sources=_table(
+        sources=grid(
             ["city", "what", "source", "version", "hash", "licence", "credit"],
             [
                 [one["city"], source["what"], source["name"], source["release"] or "",
@@ -144,7 +148,7 @@ def _tables(cities: list[dict[str, Any]]) -> str:
             counts = [_rows(one, table, split) for split in SPLITS]
             if any(counts):
                 rows.append([f"`{one['city']}-{table}`", *counts, _unit(table)])
-    said = [_table(["config", *SPLITS, "one row"], rows)] if rows else []
+    said = [grid(["config", *SPLITS, "one row"], rows)] if rows else []
     empty = [f"`{one['city']}`" for one in cities if not one["loss"]["released"]["trips"]]
     if empty and rows:
         said.append(f"No trip of {listed(empty)} was released, so there is no table of it to load.")
@@ -195,11 +199,11 @@ def _sharing(cities: list[dict[str, Any]]) -> str:
                 ("train", figures["shared_with_train"][split]),
                 (other, figures["shared_val_and_test"][split]),
             ):
-                cells = [_of(shared[name], shared["trips"]) for name in _SHARED]
-                twins = _of(pool, shared["trips"]) if known == "train" else ""
+                cells = [part_of(shared[name], shared["trips"]) for name in _SHARED]
+                twins = part_of(pool, shared["trips"]) if known == "train" else ""
                 rows.append([one["city"], split, shared["trips"], known, *cells, twins])
     heads = ["city", "split", "trips", "known from", "same segments", "same cells", "near", "twins"]
-    return _table(heads, rows)
+    return grid(heads, rows)
 
 
 def _sizes(cities: list[dict[str, Any]]) -> str:
@@ -210,12 +214,12 @@ def _sizes(cities: list[dict[str, Any]]) -> str:
     rows: list[list[Any]] = []
     for name, keys in measures:
         values = [reduce(dict.__getitem__, keys, one["release"]).values() for one in cities]
-        rows.append([name, *(" / ".join(map(_number, three)) for three in values)])
+        rows.append([name, *(" / ".join(map(figure, three)) for three in values)])
     for task in TASKS:
         names = [one["release"]["texts"][task] for one in cities]
-        cells = [_of(one["grounded"], one["names"]) for one in names]
+        cells = [part_of(one["grounded"], one["names"]) for one in names]
         rows.append([f"names on the route, {task}", *cells])
-    return _table(["10th / 50th / 90th percentile", *(one["city"] for one in cities)], rows)
+    return grid(["10th / 50th / 90th percentile", *(one["city"] for one in cities)], rows)
 
 
 def _recorded(cities: list[dict[str, Any]]) -> str:
@@ -230,24 +234,7 @@ def _recorded(cities: list[dict[str, Any]]) -> str:
         rows.append([one["city"], *(f"`{md5[place][:12]}`" for place in places)])
     said = []
     if rows:
-        said += [_RECORDED, _table(["city", *_MADE_OF], rows)]
+        said += [_RECORDED, grid(["city", *_MADE_OF], rows)]
     if without:
         said.append(f"The release of {listed(without)} was not held to a `dvc.lock`.")
     return "\n\n".join(said)
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({part / whole:.1%})" if whole else "none"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.6g}"
-
-
-def _table(heads: list[str], rows: list[list[Any]]) -> str:
-    lines = [heads, ["---"] * len(heads)]
-    lines += [
-        [f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in row]
-        for row in rows
-    ]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -45,6 +45,29 @@ def authors_of(records: pl.Series) -> list[dict[str, Any]]:
     return frame.group_by(keys).agg(trips=pl.len()).sort(keys, nulls_last=True).to_dicts()
 
 
+def made_by(
+    annotation: dict[str, Any],
+    check: dict[str, Any],
+    selection: dict[str, Any],
+    agreement: dict[str, Any],
+) -> dict[str, Any]:
+    """Return how the texts were written, verified, checked, selected and judged by several.
+
+    Args:
+        annotation: Record of `annotation_metrics`.
+        check: Record of `check_metrics`.
+        selection: Record of `selection_metrics`.
+        agreement: Record of `agreement`.
+    """
+    return {
+        "writing": {key: annotation[key] for key in ("shots", "sampling")},
+        "verifier": check["verifier"],
+        "quality_control": {key: check[key] for key in ("trips", "rejected", "rejected_by_rule")},
+        "selection": selection,
+        "agreement": agreement,
+    }
+
+
 def example_of(trips: Iterable[pl.DataFrame]) -> dict[str, str] | None:
     """Return one text of each task of the first trip; None without trips.
 

@@ -9,7 +9,7 @@ nothing is typed twice. Read it with `mlcroissant`.
 
 from typing import Any
 
-from pipeline.release.publication import Publication
+from pipeline.release.publication import Publication, roles_of
 from pipeline.schemas import followed, schema_document
 
 SPECIFICATION = "http://mlcommons.org/croissant/1.1"
@@ -67,6 +67,11 @@ CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
+_DEEDS = {
+    "texts": "wrote the texts of",
+    "verifier": "verified the texts of",
+    "judge": "judged the texts of",
+}
 _TYPES = {
     "string": "sc:Text",
     "integer": "cr:Int64",
@@ -103,7 +108,7 @@ def croissant(publication: Publication) -> dict[str, Any]:
         "prov:wasDerivedFrom": [_source(record, one) for record in publication.cities
                                 for one in record["sources"]],
         "prov:wasGeneratedBy": [_activity(record, role, one) for record in publication.cities
-                                for role in ("writers", "judges") for one in record[role]],
+                                for role, one in roles_of(record)],
         "rai:dataCollection": publication.traces_in_words(),
         "rai:machineAnnotationTools": publication.authors(),
         "rai:dataLimitations": publication.limits(),
@@ -199,7 +204,7 @@ def _source(record: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
 
 
 def _activity(record: dict[str, Any], role: str, author: dict[str, Any]) -> dict[str, Any]:
-    verb = {"writers": "wrote the texts of", "judges": "judged the texts of"}[role]
+    deed = _DEEDS[role]
     agent = {
         "@type": "prov:SoftwareAgent",
         "name": author["model"],
@@ -208,6 +213,6 @@ def _activity(record: dict[str, Any], role: str, author: dict[str, Any]) -> dict
     }
     return {
         "@type": "prov:Activity",
-        "description": f"{author['model']} {verb} {author['trips']} trips of {record['name']}",
+        "description": f"{author['model']} {deed} {author['trips']} trips of {record['name']}",
         "prov:wasAssociatedWith": agent,
     }

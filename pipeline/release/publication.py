@@ -6,6 +6,7 @@ Publication(settings, [helsinki, monaco], alone=False).path(helsinki, "generatio
 Its sentences are said in the card and in the metadata alike.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -94,12 +95,11 @@ class Publication(NamedTuple):
         return " ".join(said)
 
     def authors(self) -> list[str]:
-        """Say who wrote and judged the texts, each once."""
+        """Say who wrote, verified and judged the texts, each once."""
         found = {
             f"{role}: {one['model']} {one['revision']} (engine {one['engine']})"
             for record in self.cities
-            for role, key in (("texts", "writers"), ("judge", "judges"))
-            for one in record[key]
+            for role, one in roles_of(record)
         }
         return sorted(found)
 
@@ -136,6 +136,17 @@ class Publication(NamedTuple):
                 " try to find out who they were."
             )
         return said
+
+
+def roles_of(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield role and author of a city: who wrote the texts, verified and judged them.
+
+    The trips of writer and judge are the released ones, the verifier's are all that were checked.
+    """
+    verified = record["verifier"] | {"trips": record["quality_control"]["trips"]}
+    yield from (("texts", one) for one in record["writers"])
+    yield from (("verifier", one) for one in [verified] if one["trips"])
+    yield from (("judge", one) for one in record["judges"])
 
 
 def listed(names: list[str]) -> str:

@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from pipeline.errors import ContractError
 from pipeline.keys import H3Resolution, Text
-from pipeline.release.contents import authors_of, example_of, files_of, sources_of
+from pipeline.release.contents import authors_of, example_of, files_of, made_by, sources_of
 from pipeline.release.figures import (
     check_counts,
     pool_figures,
@@ -112,6 +112,12 @@ def run(
             "recorded": held.recorded,
             "writers": authors_of(traits["writer"]),
             "judges": authors_of(traits["judge"]),
+            **made_by(
+                io.read_json("annotation_metrics"),
+                io.read_json("check_metrics"),
+                io.read_json("selection_metrics"),
+                io.read_json("agreement"),
+            ),
             "example": example_of(chain(gathered.of("test"), gathered.all())),
             "release": figures,
             "loss": loss,

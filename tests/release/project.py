@@ -81,9 +81,17 @@ def lay_city(
     traces.parent.mkdir(parents=True, exist_ok=True)
     traces.write_text("".join(f"t{k}\n" for k in numbers), "utf-8")
     for name in ("osm_manifest", "context_manifest"):
-        file = place(root, city, name)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(MANIFEST), "utf-8")
+        put_json(root, city, name, MANIFEST)
+    for name in ("annotation_metrics", "check_metrics", "selection_metrics", "agreement"):
+        example = schema_document(str(ARTIFACTS[name].schema))["examples"][0]
+        put_json(root, city, name, example | {"city": city})
+
+
+def put_json(root: Path, city: str, name: str, record: dict[str, Any]) -> None:
+    """Write a record of a city."""
+    file = place(root, city, name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record), "utf-8")
 
 
 def release(root: Path, *cities: str) -> Path:
