@@ -106,7 +106,7 @@ class Publication(NamedTuple):
     def limits(self) -> list[str]:
         """Say what the data is not good for."""
         said = [
-            "Splits are by trip, as in the paper: val and test share routes with train.",
+            "Splits are by trip, as in the paper: train, val and test share routes.",
             "A path is the map matcher's, not the vehicle's own; its ends are whole segments.",
             "Names rest on the map of its date; what was never mapped or has closed is not there.",
         ]
