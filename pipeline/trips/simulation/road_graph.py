@@ -34,11 +34,13 @@ class Lines(NamedTuple):
 class Links(NamedTuple):
     """Node pairs that segments join, in CSR form.
 
-    `order` is the segments sorted by pair, `first` where each pair's segments begin in it.
+    `order` is the segments sorted by pair, `first` where each pair's segments begin in it, `pair`
+    the rising number of each pair, which is from node * nodes + to node.
     """
 
     order: Ints
     first: Ints
+    pair: Ints
     indices: Ints
     indptr: Ints
 
@@ -119,7 +121,7 @@ class RoadGraph:
         first = np.flatnonzero(np.concatenate([[True], pair[1:] != pair[:-1]]))
         indices = self.v[order][first]
         indptr = np.searchsorted(self.u[order][first], np.arange(self.nodes + 1))
-        return Links(order, first, indices, indptr)
+        return Links(order, first, pair[first], indices, indptr)
 
     def position(self, edges: Ints, offsets_m: Floats) -> Floats:
         """Return the (N, 2) metres of places `offsets_m` into the segments `edges`."""

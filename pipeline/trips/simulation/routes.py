@@ -4,7 +4,6 @@ origin segment 12, destination segment 873 -> segments [12, 14, 90, ..., 873], w
 enters and leaves part way along
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,10 +36,13 @@ class Perceived:
         links = graph.links
         by_pair = cost[links.order]
         cheapest = np.minimum.reduceat(by_pair, links.first)
-        self._graph, self._cost = graph, cost
         shape = (graph.nodes, graph.nodes)
         self._matrix = csr_array((cheapest, links.indices, links.indptr), shape=shape)
-        self._ends = np.append(links.first, links.order.size)
+        # The cheapest segment of each pair; of segments equally cheap the first.
+        segments = np.diff(np.append(links.first, by_pair.size))
+        least = np.flatnonzero(by_pair == np.repeat(cheapest, segments))
+        self._graph = graph
+        self._best = links.order[least[np.searchsorted(least, links.first)]]
 
     def from_node(self, node: int) -> tuple[Floats, Ints]:
         """Return the cost of every node from `node`, and its predecessor on the way."""
@@ -60,13 +62,9 @@ class Perceived:
 
     def edges(self, nodes: list[int]) -> list[int]:
         """Return the cheapest segments along a sequence of nodes."""
-        links = self._graph.links
-        found = []
-        for u, v in pairwise(nodes):
-            row = slice(links.indptr[u], links.indptr[u + 1])
-            pair = int(links.indptr[u] + np.searchsorted(links.indices[row], v))
-            choices = links.order[self._ends[pair] : self._ends[pair + 1]]
-            found.append(int(choices[np.argmin(self._cost[choices])]))
+        way = np.asarray(nodes)
+        pairs = way[:-1] * self._graph.nodes + way[1:]
+        found: list[int] = self._best[np.searchsorted(self._graph.links.pair, pairs)].tolist()
         return found
 
 
