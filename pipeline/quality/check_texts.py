@@ -166,12 +166,17 @@ def _write(io: StageIO, found: Iterator[list[Inspected]], tally: CheckTally) -> 
     with io.open_shards("checked") as checked:
         for shard in io.parts("annotated"):
             with checked.open() as writer:
-                for rows in _slices(shard):
-                    batch = next(found)
-                    for one in batch:
-                        tally.add(one)
-                    io.reject(_rejections(batch))
-                    writer.write(_passed(rows, batch))
+                for frame in shard:
+                    passed = []
+                    for rows in _slices([frame]):
+                        batch = next(found)
+                        for one in batch:
+                            tally.add(one)
+                        io.reject(_rejections(batch))
+                        passed.append(_passed(rows, batch))
+                    # At once: a slice is written as slowly as all it was cut from.
+                    if passed:
+                        writer.write(pl.concat(passed))
 
 
 def _passed(rows: pl.DataFrame, found: list[Inspected]) -> pl.DataFrame:
