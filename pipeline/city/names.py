@@ -11,13 +11,14 @@ name that is real but not on the trip is told from one that nobody knows (paper 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from pipeline.city.osm_features import native_name
-from pipeline.errors import SourceError
+from pipeline.city.ways import highways
 from pipeline.keys import Text
+from pipeline.store import StageIO
 
 Kind = Literal["road", "district", "place"]
 # The kind that a name of several things is told as: the first of these.
@@ -77,31 +78,15 @@ def named_streets(extract: Path, *, name_tag: str) -> Iterator[NamedThing]:
     Raises:
         SourceError: The file is not readable as OSM data.
     """
-    import osmium  # noqa: PLC0415 - compiled reader, needed here only
-
-    try:
-        reader = (
-            osmium.FileProcessor(str(extract), osmium.osm.NODE | osmium.osm.WAY)
-            .with_locations("sparse_mem_array")
-            .with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
-            .with_filter(osmium.filter.KeyFilter("highway"))
-        )
-        for way in reader:
-            if not isinstance(way, osmium.osm.Way):  # never so: the filter lets ways through
-                continue
-            tags = dict(way.tags)
-            name = native_name(tags, name_tag)
-            if name is None or tags["highway"] in _NO_STREETS:
-                continue
-            known = [node for node in way.nodes if node.location.valid()]
-            if known:  # an extract may lack the nodes of a way at its edge
-                middle = known[len(known) // 2]
-                for one in _single(name):
-                    yield NamedThing(one, "road", f"w{way.id}", middle.lon, middle.lat)
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(
-            f"{extract}: expected an OSM file (.osm.pbf or .osm), found {fault}; pull it again"
-        ) from fault
+    for way in highways(extract):
+        name = native_name(dict(way.tags), name_tag)
+        if name is None or way.tags["highway"] in _NO_STREETS:
+            continue
+        known = [node for node in way.nodes if node.location.valid()]
+        if known:  # an extract may lack the nodes of a way at its edge
+            middle = known[len(known) // 2]
+            for one in _single(name):
+                yield NamedThing(one, "road", f"w{way.id}", middle.lon, middle.lat)
 
 
 def _named_features(table: pl.DataFrame, kind: Kind) -> Iterator[NamedThing]:
@@ -127,7 +112,7 @@ def _single(name: str) -> Iterator[str]:
             yield tidy
 
 
-def run(io: Any, *, name_tag: Text) -> None:
+def run(io: StageIO, *, name_tag: Text) -> None:
     """Read the named ways of the extract and the named features of the context, and list both."""
     context = {table: io.read(table) for table in _KIND_OF_TABLE}
     io.write("names", list_names(named_streets(io.path("osm"), name_tag=name_tag), context))

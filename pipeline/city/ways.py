@@ -7,6 +7,7 @@ Only this module knows OSM's tags for roads. Nodes keep OSM's own integer coordi
 until lengths are needed, so equal places stay equal.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,29 @@ def driving_direction(tags: Any) -> int:
     return int(tags.get("highway") in {"motorway", "motorway_link"} and oneway != "no")
 
 
+def highways(path: Path) -> Iterator[Any]:
+    """Yield every way with a `highway` tag of an OSM file, its nodes with their locations.
+
+    A way is osmium's own, and holds good until the next one is asked for.
+
+    Raises:
+        SourceError: The file is not readable as OSM data.
+    """
+    import osmium  # noqa: PLC0415 - compiled reader, needed here only
+
+    try:
+        yield from (
+            osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
+            .with_locations("sparse_mem_array")
+            .with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
+            .with_filter(osmium.filter.KeyFilter("highway"))
+        )
+    except (RuntimeError, OSError) as fault:
+        raise SourceError(
+            f"{path}: expected an OSM file (.osm.pbf or .osm), found {fault}; pull it again"
+        ) from fault
+
+
 def read_drivable_ways(path: Path, *, service_roads: bool, name_tag: str) -> DrivableWays:
     """Read an OSM file (.osm.pbf or .osm) into drivable ways.
 
@@ -108,35 +132,20 @@ def read_drivable_ways(path: Path, *, service_roads: bool, name_tag: str) -> Dri
     Raises:
         SourceError: The file is not readable as OSM data.
     """
-    import osmium  # noqa: PLC0415 - compiled reader, needed here only
-
     columns: dict[str, list[Any]] = {
         key: [] for key in ("way_id", "highway", "direction", "roundabout", "name", "name_en",
                             "ref", "maxspeed")
     }  # fmt: skip
     sizes: list[int] = []
     entries: list[tuple[int, int, int]] = []
-    try:
-        reader = (
-            osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
-            .with_locations("sparse_mem_array")
-            .with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
-            .with_filter(osmium.filter.KeyFilter("highway"))
-        )
-        for way in reader:
-            if not isinstance(way, osmium.osm.Way):  # never so: the filter lets ways through
-                continue
-            made = way.id >= MADE_IDS  # a road map's segments are driven by definition
-            if not made and not is_drivable(way.tags, service_roads=service_roads):
-                continue
-            _append_way(columns, way.id, way.tags, name_tag)
-            nodes = way.nodes
-            sizes.append(len(nodes))
-            entries.extend((node.ref, node.x, node.y) for node in nodes)
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(
-            f"{path}: expected an OSM file (.osm.pbf or .osm), found {fault}; pull it again"
-        ) from fault
+    for way in highways(path):
+        made = way.id >= MADE_IDS  # a road map's segments are driven by definition
+        if not made and not is_drivable(way.tags, service_roads=service_roads):
+            continue
+        _append_way(columns, way.id, way.tags, name_tag)
+        nodes = way.nodes
+        sizes.append(len(nodes))
+        entries.extend((node.ref, node.x, node.y) for node in nodes)
     flat = np.array(entries, dtype=np.int64).reshape(-1, 3)
     return DrivableWays(
         table=pl.DataFrame(columns, schema=_TABLE),

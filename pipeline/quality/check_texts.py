@@ -26,7 +26,7 @@ from pipeline.language.prompts import PROMPTS
 from pipeline.quality.check_report import CheckTally, refusal
 from pipeline.quality.diversity import DiversitySettings, Excess, Survey
 from pipeline.quality.examiner import VerifierSettings
-from pipeline.quality.found_file import FoundFile, read_found
+from pipeline.quality.found_file import keeping, read_found
 from pipeline.quality.gazetteer import Gazetteer, gazetteer_of
 from pipeline.quality.inspection import Inspected, Inspector, in_stage_order
 from pipeline.quality.rule_labels import LABELS, read_labels
@@ -125,26 +125,26 @@ def _slices(shard: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 def _inspect(io: StageIO, inspector: Inspector, survey: Survey, *, into: Path) -> None:
     """Look at each trip by itself."""
-    with FoundFile(into) as kept:
+    with keeping(into) as keep:
         for rows in io.progress(_trips(io), None, "batch", "inspect"):
             found = []
             for trip in trips_of(rows):
                 one, readings = inspector.inspect(trip)
                 found.append(one)
                 survey.add(one, readings)
-            kept.add(found)
+            keep(found)
 
 
 def _settle(io: StageIO, verifier: Verifier, found: Path, *, into: Path) -> set[str]:
     """Settle what the rules left open, and return the trips that nothing refuses by now."""
     passing: set[str] = set()
     batches = read_found(found)
-    with FoundFile(into) as kept, io.open_shards("verify_responses") as responses:
+    with keeping(into) as keep, io.open_shards("verify_responses") as responses:
         for shard in io.parts("annotated"):
             with responses.open() as writer:
                 for rows in _slices(shard):
                     settled, attempts = verifier.settle((rows, next(batches)))
-                    kept.add(settled)
+                    keep(settled)
                     writer.write(responses_frame(attempts))
                     passing.update(one.trip_id for one in settled if not one.rejected)
     return passing

@@ -1,18 +1,17 @@
 """What was found in the trips of a city, kept on disk between one look at all of them and the next.
 
-    with FoundFile(file) as found:
-        found.add([Inspected(...), ...])      # some trips at a time
+    with keeping(file) as keep:
+        keep([Inspected(...), ...])   # some trips at a time
     read_found(file)  ->  the same lists, in the same order
 
 To inspect a trip costs ten times what it costs to keep what was found and to read it again, and a
-city does not fit into memory.
+city does not fit into memory. The file is a line of JSON for some trips, compressed.
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import msgspec
 import pyarrow as pa
@@ -22,32 +21,20 @@ from pipeline.quality.inspection import Inspected
 _COMPRESSION = "zstd"
 
 
-class FoundFile:
-    """A file that is being written: a line of JSON for some trips, compressed."""
+@contextmanager
+def keeping(file: Path) -> Iterator[Callable[[Sequence[Inspected]], None]]:
+    """Give a function that keeps what was found in some trips, maybe none, in a new file."""
+    encoder = msgspec.json.Encoder()
+    with pa.output_stream(str(file), compression=_COMPRESSION) as lines:
 
-    def __init__(self, file: Path) -> None:
-        """Begin a file."""
-        self._file = pa.output_stream(str(file), compression=_COMPRESSION)
-        self._encoder = msgspec.json.Encoder()
+        def keep(found: Sequence[Inspected]) -> None:
+            lines.write(encoder.encode(found) + b"\n")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-    def add(self, found: Sequence[Inspected]) -> None:
-        """Add what was found in some trips, maybe none."""
-        self._file.write(self._encoder.encode(found) + b"\n")
+        yield keep
 
 
 def read_found(file: Path) -> Iterator[list[Inspected]]:
-    """Return what was added, as it was added."""
+    """Return what was kept, as it was kept."""
     decoder = msgspec.json.Decoder(list[Inspected])
     with io.BufferedReader(pa.input_stream(str(file), compression=_COMPRESSION)) as lines:
         for line in lines:

@@ -1,6 +1,6 @@
 """What was found in trips comes back from the disk as it was."""
 
-from pipeline.quality.found_file import FoundFile, read_found
+from pipeline.quality.found_file import keeping, read_found
 from pipeline.quality.inspection import FIELDS
 from tests.quality.checked_project import annotated
 from tests.quality.small_town import porto
@@ -17,13 +17,13 @@ def inspected(number: int):
 def test_what_was_found_comes_back_in_the_batches_it_was_kept_in(tmp_path):
     batches = [[inspected(0), inspected(1)], [], [inspected(2)]]
     assert any(one.mentions and one.claims and one.findings for one in batches[0])
-    with FoundFile(tmp_path / "found") as kept:
+    with keeping(tmp_path / "found") as keep:
         for batch in batches:
-            kept.add(batch)
+            keep(batch)
     assert list(read_found(tmp_path / "found")) == batches
 
 
 def test_the_file_of_no_trips_has_none(tmp_path):
-    with FoundFile(tmp_path / "found"):
+    with keeping(tmp_path / "found"):
         pass
     assert list(read_found(tmp_path / "found")) == []

@@ -1,13 +1,14 @@
 """A model that verifies whole texts lists what no pattern sees, in words that stand there."""
 
 import json
+from typing import Any
 
 import pytest
 
 from pipeline.errors import ModelError
+from tests.answering_server import AnsweringServer
 from tests.language.asked_project import ABSENT, RECORDED
 from tests.quality.checked_project import CheckedProject, annotated, verified_by, verify_requests
-from tests.quality.verifying_server import VerifyingServer
 
 # Names in small letters, a speed, a turn: nothing of it is a claim to the rules.
 SAYS = "Drives {} past a row of palm trees, at 90 km/h"
@@ -157,10 +158,13 @@ def test_the_order_of_trips_changes_nothing(project, tmp_path):
 def test_a_server_that_speaks_the_openai_protocol_verifies_whole_texts(tmp_path):
     project = CheckedProject(tmp_path, [[trip("false", "soon"), annotated("right", "today")]])
 
-    def answering(prompt: str) -> str:
-        return says(PALMS) if PALMS[1] in prompt else says()
+    prompts: list[str] = []
 
-    with VerifyingServer(answering) as server:
+    def answering(body: dict[str, Any]) -> str:
+        prompts.append(body["messages"][-1]["content"])
+        return says(PALMS) if PALMS[1] in prompts[-1] else says()
+
+    with AnsweringServer(answering) as server:
         engine = {
             "kind": "openai", "base_url": server.url, "model": "toy", "revision": "1",
             "concurrency": 2, "requests_per_minute": None, "timeout_s": 30, "tries": 1,
@@ -169,7 +173,7 @@ def test_a_server_that_speaks_the_openai_protocol_verifies_whole_texts(tmp_path)
         verified_by(project, engine, asks="whole_texts")
         project.run("check")
         project.run("check")
-    assert len(server.bodies) == 2  # asked once each
+    assert len(prompts) == 2  # asked once each
     assert list(checked(project)) == ["right"]
     (row,) = project.rows("check_rejected")
     assert (row["item_id"], row["reason"]) == ("false", "not_borne_out")

@@ -7,13 +7,13 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import msgspec
 
 from pipeline.errors import ParameterError
 from pipeline.stride.patterns import patterns
+from tests.answering_server import AnsweringServer
 
 # Gives the text of an answer, from the record that is asked about and the seed of the attempt.
 Answering = Callable[[dict[str, Any], int], str]
@@ -52,22 +52,18 @@ class WritingServer:
         self.closes_after: int | None = None
         self.closed, self._over = threading.Event(), threading.Event()
         self._answering, self._lock = answering, threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        self._server = AnsweringServer(self._answer)
+        self.url = self._server.url
 
     def __enter__(self) -> "WritingServer":
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
+        self._server.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *fault: object) -> None:
         self._over.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._server.__exit__(*fault)
 
-    def answer(self, body: dict[str, Any]) -> str:
+    def _answer(self, body: dict[str, Any]) -> str:
         record = json.loads(body["messages"][-1]["content"].partition("\n\n")[2])
         with self._lock:
             self.bodies.append(body)
@@ -77,26 +73,3 @@ class WritingServer:
             self.closed.set()
             self._over.wait()
         return self._answering(record, body["seed"])
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                message = {"role": "assistant", "content": server.answer(body), "refusal": None}
-                choice = {"index": 0, "message": message, "finish_reason": "stop"}
-                usage = {"prompt_tokens": 11, "completion_tokens": 9}
-                data = json.dumps({"choices": [choice], "usage": usage}).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        return Handler
