@@ -10,6 +10,7 @@ soundly the same name: with short words long or short, without "de" and "of", wi
 (EXACT), and without its type, as in "Boavista" for "Avenida da Boavista" (SHORT), which only flags.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, Literal
 
@@ -29,6 +30,8 @@ EXACT_ALONE = -1
 # Marks that part a name from what is said of it: "Le Louis XV - Alain Ducasse", "Otto (ATM)".
 _PARTS = ("(", ";", " / ", " - ", ", ", " • ", " | ", ": ")
 _SHORTEST_PART = 3
+# "&" and its words between two parts of a name; texts may write any of them.
+_AND = re.compile(r"\s*[&+]\s*|\s(?:and|ja|och|et|und|e|y)\s", re.IGNORECASE)
 _ROMAN_LETTERS = frozenset("ivxdlcm")
 
 
@@ -48,15 +51,17 @@ class Name:
         sites: One site of each kind of thing so named; the first by id.
         in_cells: For a road its segment in each cell.
         category_words: For places: words of their categories, canonical.
+        joined: Whether a sign or word for "and" joins its parts.
         lead: Marks before its first word, such as "@ ".
         tail: Marks after its last word, such as ")" or ".".
     """
 
-    __slots__ = ("category_words", "in_cells", "lead", "sites", "tail", "text")
+    __slots__ = ("category_words", "in_cells", "joined", "lead", "sites", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         gaps = split_words(text)[1]
+        self.joined = _AND.search(text, 1, len(text) - 1) is not None
         self.lead, self.tail = gaps[0], gaps[-1]
         self.sites: dict[NameKind, Site] = {}
         self.in_cells: dict[str, Site] = {}
@@ -259,6 +264,9 @@ def _forms(
     yield words, EXACT
     joined = _canonical(_without(text, ".'’‘´`"), tables)
     yield joined, EXACT
+    if _AND.search(text):
+        for joiner in (" and ", " "):
+            yield _canonical(_AND.sub(joiner, text), tables), EXACT
     inner = words[:1] + _dropped(words[1:], tables.connectors)
     yield _if_telling(inner, tables), EXACT
     yield from _with_initials(words, tables)

@@ -24,7 +24,7 @@ from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
 from pipeline.quality.mentions import NameFinder
 from pipeline.quality.order import first_comes_first
 from pipeline.quality.reading import HINT_ORDER, Reading
-from pipeline.quality.roles import RoleReader
+from pipeline.quality.roles import RoleReader, role_meant
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
@@ -33,6 +33,9 @@ from pipeline.records import Mention
 _MOST_BETWEEN = 4
 _AT = frozenset({"on", "in"})
 _BESIDE = _AT | {"right", "just", "over", "up", "down", "there", "which", "is", "that"}
+# Words between two names of a list that may be in order, and how many there may be.
+_MOST_LISTED = 2
+_LISTING = frozenset({"and", "plus", "along", "on", "the"})
 # Roles to which what lies between the ends matters most.
 _BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
@@ -84,15 +87,20 @@ class Grounder:
         doubtful = [_span(reading, one) for one in found if one.how == "doubtful"]
         if doubtful:
             found = [one for one in found if one.how != "doubtful"]
-        roles = self._roles.roles(reading, found, caption=field == "trajectory_caption")
+        caption = field == "trajectory_caption"
+        roles = self._roles.roles(reading, found, caption=caption)
         mentions: list[Mention] = []
         hits: list[Hit] = []
         before: tuple[Found, Name, int] | None = None
         in_order = reading.flags & HINT_ORDER
-        for one, role in zip(found, roles, strict=True):
+        listed = False
+        for number, (one, role) in enumerate(zip(found, roles, strict=True)):
             span = _span(reading, one)
             if one.candidates:
                 verdict = self._verdict(one.candidates, role.role, evidence)
+                if verdict[3] is not None:
+                    meant = role_meant(reading, found, number, role.role, caption=caption)
+                    verdict = _excused(verdict, meant, found[number + 1 :], evidence)
                 if verdict[0].lead or verdict[0].tail:
                     span = _with_marks(reading.text, span, verdict[0])
                 mentions.append(_mention(field, span, reading.text, one, verdict))
@@ -100,12 +108,18 @@ class Grounder:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
                 spot = verdict[2] if verdict[3] is None and role.role not in _NOT_DRIVEN else None
                 # Without words of order, names in one phase or in this and the next lie as told.
+                listed = (
+                    in_order > 0
+                    and before is not None
+                    and one.first - before[0].end <= _MOST_LISTED
+                    and _goes_on(reading, before[0], one, listed=listed)
+                )
                 if spot and before and (in_order or not 0 <= spot[0] - before[2] <= 1):
-                    denied = _not_as_told(reading, before, (one, verdict[0]), evidence, span)
+                    other = one, verdict[0]
+                    denied = _not_as_told(reading, before, other, evidence, span, listed=listed)
                     if denied is not None:
                         hits.append(denied)
-                        if denied.rule is Rule.WRONG_PHASE:
-                            mentions[-1] = replace(mentions[-1], verdict="off_route")
+                        mentions[-1] = _as_denied(mentions[-1], denied.rule)
                 before = (one, verdict[0], spot[0]) if spot else None
             else:
                 before = None
@@ -196,18 +210,20 @@ def _not_as_told(
     other: tuple[Found, Name],
     evidence: Evidence,
     span: tuple[int, int],
+    *,
+    listed: bool,
 ) -> Hit | None:
     """Return a hit where a text tells of two names, a few words apart, what their phases deny.
 
     "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
     """
     end, start = one[0].end, other[0].first
-    if start <= end:
+    if start < end or (start == end and not listed):
         return None
     told = None
     if reading.flags & HINT_ORDER:
         told = first_comes_first(reading, (one[0].first, end), (start, other[0].end))
-    first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
+        told = True if told is None and listed else told
     rule: Rule | None = None
     if told is not None:
         how = "after" if told else "before"
@@ -215,13 +231,58 @@ def _not_as_told(
         rule = _order_denied(*names, evidence)
     elif start - end <= _MOST_BETWEEN and reading.words[start - 1].canonical in _AT:
         how = "beside"
-        apart = min(abs(p - q) for p in first for q in second)
-        if apart > 1 and _is_beside(reading, end, start):
+        if _is_beside(reading, end, start) and _apart(one[1], other[1], evidence) > 1:
             rule = Rule.WRONG_PHASE
     if rule is None:
         return None
+    first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
     found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"
     return Hit(rule, *span, f"{other[1].text}: expected {how} {one[1].text}, {found}")
+
+
+def _goes_on(reading: Reading, one: Found, other: Found, *, listed: bool) -> bool:
+    """Tell whether two roads are of a list that "then" begins: "..., then along A, B and C".
+
+    Args:
+        reading: The text.
+        one: The first of them.
+        other: The second.
+        listed: Whether the first goes on with such a list.
+    """
+    words = reading.words
+    between = [word.canonical for word in words[one.end : other.first]]
+    marked = "," in reading.gap(one.end) or "and" in between or "plus" in between
+    if not marked or not _LISTING.issuperset(between) or other.first in reading.sentences:
+        return False
+    lowest = max(reading.sentence(one.first), one.first - _MOST_BETWEEN)
+    if not listed and all(word.canonical != "then" for word in words[lowest : one.first]):
+        return False
+    return all("road" in c.name.sites for found in (one, other) for c in found.candidates)
+
+
+def _excused(
+    verdict: _Verdict, meant: Role | None, following: Sequence[Found], evidence: Evidence
+) -> _Verdict:
+    """Return the verdict of a name that breaks a rule, given what `role_meant` says it is."""
+    if meant == "aside" or (meant == "stay" and verdict[3] is Rule.WRONG_PHASE):
+        return *verdict[:3], None
+    spot = _left(verdict[0], following, evidence) if meant == "leaves" else None
+    return verdict if spot is None else (*verdict[:2], spot, None)
+
+
+def _left(road: Name, following: Sequence[Found], evidence: Evidence) -> Spot | None:
+    """Return where the trip leaves a road for the next one of a text; None where it does not."""
+    roads = (
+        evidence.spots[candidate.name.text]
+        for one in following
+        for candidate in one.candidates
+        if "road" in candidate.name.sites and candidate.name.text in evidence.spots
+    )
+    onto = {spot[0] for spot in next(roads, ()) if spot[1] == "road"}
+    for spot in evidence.spots.get(road.text, ()):
+        if spot[1] == "road" and not onto.isdisjoint((spot[0], spot[0] + 1)):
+            return spot
+    return None
 
 
 def _order_denied(first: Name, second: Name, evidence: Evidence) -> Rule | None:
@@ -245,6 +306,12 @@ def _order_denied(first: Name, second: Name, evidence: Evidence) -> Rule | None:
     return Rule.WRONG_PHASE if goes_on else Rule.UNVERIFIED
 
 
+def _apart(one: Name, other: Name, evidence: Evidence) -> int:
+    """Return how many phases two names of the trip lie apart."""
+    second = evidence.phases_of(other)
+    return min(abs(p - q) for p in evidence.phases_of(one) for q in second)
+
+
 def _is_beside(reading: Reading, end: int, start: int) -> bool:
     """Tell whether the words from one name to the next say no more than "on" or "in"."""
     plain = all(word.canonical in _BESIDE for word in reading.words[end:start])
@@ -252,6 +319,7 @@ def _is_beside(reading: Reading, end: int, start: int) -> bool:
 
 
 _WANTED: dict[Role, str] = {
+    "leaves": "expected in phase 0",
     "origin": "expected in phase 0",
     "destination": "expected in the last phase",
     "way": "expected between the first and the last phase",
@@ -265,7 +333,7 @@ _WANTED: dict[Role, str] = {
 def _fits(phase: int, role: Role | None, last: int) -> bool:
     """Tell whether a phase is one that a role allows; with two phases there is no between."""
     match role:
-        case "origin":
+        case "origin" | "leaves":
             return phase == 0
         case "destination":
             return phase == last
@@ -280,7 +348,8 @@ def _fits(phase: int, role: Role | None, last: int) -> bool:
 
 
 def _span(reading: Reading, one: Found) -> tuple[int, int]:
-    return reading.starts[one.first], reading.end(one.end - 1)
+    starts, last = reading.starts, one.end - 1
+    return starts[one.first], starts[last] + reading.words[last].size
 
 
 def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]:
@@ -291,6 +360,11 @@ def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]
     if name.tail and text.startswith(name.tail, end):
         end += len(name.tail)
     return start, end
+
+
+def _as_denied(mention: Mention, rule: Rule) -> Mention:
+    wrong = rule is Rule.WRONG_PHASE
+    return replace(mention, verdict="off_route") if wrong else mention
 
 
 def _unknown(field: str, span: tuple[int, int], text: str) -> Mention:

@@ -270,7 +270,8 @@ class _Mending:
                 mended, self._field, self._evidence
             )
         after, stage = self.reading.text, STAGE_OF[rule]
-        if not after or _names(self.grounded) != _names(kept[1]):
+        gained = rule is Rule.INVISIBLE
+        if not after or not _are_kept(kept[1], self.grounded, may_gain=gained):
             self.reading, self.grounded = kept
             return False
         if after != before:
@@ -316,9 +317,31 @@ def _names(grounded: Grounded) -> list[tuple[str, str, str]]:
     ]
 
 
+def _are_kept(before: Grounded, after: Grounded, *, may_gain: bool) -> bool:
+    """Tell whether a repair leaves every known name of a text as it was, in the same order.
+
+    Args:
+        before: The text as it was.
+        after: The text mended.
+        may_gain: Whether names of the trip may show that a character nobody sees had parted.
+    """
+    old, new = _names(before), _names(after)
+    if old == new or not may_gain:
+        return old == new
+    left = iter(old)
+    following = next(left, None)
+    for one in new:
+        if one == following:
+            following = next(left, None)
+        elif one[2] != "grounded":
+            return False
+    return following is None
+
+
 def _doubtful(field: str, text: str, span: Span) -> Claim:
     start, end = span
-    method = "capital" if text[start].isupper() else "script"
+    first = text[start]
+    method = "number" if first.isdigit() else ("capital" if first.isupper() else "script")
     return Claim(field, start, end, text[start:end], "name", "unverified", None, "", method)
 
 

@@ -12,6 +12,7 @@ from typing import get_args
 
 import msgspec
 
+from pipeline.quality.folding import word_set
 from pipeline.quality.gazetteer import Found
 from pipeline.quality.reading import Reading
 from pipeline.quality.tables import Role, WordTables
@@ -24,6 +25,11 @@ _GOES_ON = frozenset({"first", "then", "before", "onto"})
 _LEADS_ON = frozenset({"onto", "into", "through", "along"})
 # Words after a name that may take its role back.
 _TAKING_BACK = _GOES_ON | _LEADS_ON | {"behind"}
+# Words on the way from a road that is left to the next one, where no drive is told in order.
+_TURNING = word_set("onto into turn turning take taking swing swinging switch follow")
+_FARTHEST_NEXT = 8
+_TURNED = word_set("turn turning turns swing swings swinging bend bends veer veers branch off")
+_PREFERRING = word_set("prefer prefers preferring")
 # Roles of something on the way, after which "then" may lead to the end.
 _ON_THE_WAY = frozenset({"way", "pass"})
 _GIVING = frozenset({"give", "giving", "leave", "leaving", "keep", "keeping", "put"})
@@ -32,7 +38,9 @@ _TOWARD = frozenset({"to", "toward", "towards", "into"})
 _POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly"})
 # Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
 _LISTED = frozenset({"way", "pass", "avoid", "aside", "ends", "stay"})
-_SHARED = frozenset({"origin", "destination", "avoid"})
+_SHARED = frozenset({"leaves", "origin", "destination", "avoid"})
+# Roles of what a way comes from.
+_FROM = frozenset({"leaves", "origin"})
 
 
 class NameRole(msgspec.Struct, frozen=True, gc=False):
@@ -57,7 +65,10 @@ class RoleReader:
         self._attaching = tables.attaching
         self._filling, self._joining = tables.filling, tables.joining
         self._refused_after = tables.refused_after
-        self._telling_after = _TAKING_BACK | tables.refused_after.root.keys()
+        self._told_after = tables.told_after
+        self._telling_after = (
+            _TAKING_BACK | tables.refused_after.root.keys() | tables.told_after.root.keys()
+        )
 
     def roles(self, reading: Reading, found: Sequence[Found], *, caption: bool) -> list[NameRole]:
         """Return the role of each name of a text; None where the words leave it open.
@@ -77,6 +88,8 @@ class RoleReader:
                 following = found[number + 1].first if number + 1 < len(found) else count
                 role = self._looked_on(reading, one, role, following)
             roles.append(role)
+        if not caption and len(found) == 2 and _is_pair(reading, *found):
+            roles[0] = _ROLE["origin"]
         if len(found) == 1 and role.role is None and _is_all(reading, found[0]):
             return [_ROLE["destination"]]
         return _one_end(roles)
@@ -94,7 +107,7 @@ class RoleReader:
             caption: As in `roles`.
         """
         lowest = max(before, first - _WINDOW, 0)
-        here = max(lowest, reading.sentence(first))
+        here = max(lowest, reading.sentence(first)) if len(reading.sentences) > 1 else lowest
         role, end, attached = self._told(reading, first, here)
         if role is not None:
             if role == "avoid" and "," in reading.gap(first):
@@ -168,7 +181,12 @@ class RoleReader:
         before = words[one.first - 1].canonical if one.first else ""
         if before in _GIVING and not reading.breaks(end) and self._refused_after.after(words, end):
             return _ROLE["avoid"]  # "give X a miss"
-        return role if role.role is None else _taken_back(reading, end, role, following)
+        if role.role is not None:
+            return _taken_back(reading, end, role, following)
+        told = None if end in reading.sentences else self._told_after.after(words, end)
+        if told is None or (told[1] == "avoid" and not _is_road(one)):
+            return role
+        return _ROLE[told[1]]
 
 
 def _taken_back(reading: Reading, end: int, role: NameRole, following: int) -> NameRole:
@@ -184,15 +202,68 @@ def _taken_back(reading: Reading, end: int, role: NameRole, following: int) -> N
     if end in reading.sentences:
         return role
     if after == "behind":
-        return _ROLE["origin"]
+        return role if role.role == "leaves" else _ROLE["origin"]
     if role.shared:
         return role
     is_next = following - end <= 3
     if role.role == "destination" and (after == "first" or (after in _GOES_ON and is_next)):
         return _OPEN
-    if role.role == "origin" and after in _LEADS_ON and is_next:
+    if role.role in _FROM and after in _LEADS_ON and is_next:
         return _OPEN
     return role
+
+
+def role_meant(
+    reading: Reading, found: Sequence[Found], number: int, role: Role | None, *, caption: bool
+) -> Role | None:
+    """Look again at the role of a name that breaks a rule in it.
+
+    "From A it turns onto B" leaves A for B on the way, "turn off A into B" takes B, "I prefer A to
+    B" goes to neither.
+
+    Args:
+        reading: The text.
+        found: Its names in order.
+        number: Which of them is meant.
+        role: Its role so far.
+        caption: Whether the text tells a drive in order, where any words may lie between A and B.
+    """
+    if role == "destination":
+        return _no_end(reading, found[max(number - 1, 0) : number + 1])
+    if role != "leaves" or number + 1 == len(found):
+        return role
+    end, following = found[number].end, found[number + 1].first
+    if following - end > _FARTHEST_NEXT or reading.sentence(following) >= end:
+        return "origin"
+    turns = any(word.canonical in _TURNING for word in reading.words[end:following])
+    return "leaves" if caption or turns else "origin"
+
+
+def _is_pair(reading: Reading, one: Found, other: Found) -> bool:
+    """Tell whether a text begins with one name, then "to" and another: "A to B, please"."""
+    words, end = reading.words, one.end
+    return (
+        one.first == 0
+        and other.first == end + 1
+        and words[end].canonical == "to"
+        and not reading.breaks(end)
+    )
+
+
+def _no_end(reading: Reading, found: Sequence[Found]) -> Role:
+    """Return the role of a name that seems to be the end, given with the name before if any."""
+    words, one, last = reading.words, found[0], found[-1].first
+    if words[last - 1].canonical == "into":
+        before = words[max(last - _WINDOW, reading.sentence(last)) : last]
+        turned = any(word.canonical in _TURNED for word in before)
+        return "stay" if turned else "destination"
+    before_one = words[one.first - 1].canonical if one.first else ""
+    to = last == one.end + 1 and words[one.end].canonical == "to"
+    return "aside" if to and before_one in _PREFERRING else "destination"
+
+
+def _is_road(one: Found) -> bool:
+    return all("road" in candidate.name.sites for candidate in one.candidates)
 
 
 def _is_all(reading: Reading, one: Found) -> bool:

@@ -20,7 +20,7 @@ from pipeline.quality.phrases import PhraseTree
 
 TABLES = Path(__file__).resolve().parent / "tables"
 Role = Literal[
-    "origin", "destination", "way", "pass", "stop", "ends", "stay", "avoid", "aside"
+    "leaves", "origin", "destination", "way", "pass", "stop", "ends", "stay", "avoid", "aside"
 ]  # fmt: skip
 # Endings that make another form of an ordinary word, and what the word then ends in.
 _ENDINGS = (
@@ -60,6 +60,8 @@ class _NoNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     greetings: list[str]
     given_names: list[str]
     sayings: list[str]
+    countries: list[str]
+    assistants: list[str]
 
 
 class _Refused(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,12 +75,23 @@ class _Refused(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keeping_off: list[str]
 
 
+class _ToldAfter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Parts of the phrases after a name that say what it is."""
+
+    beings: list[str]
+    whose: list[str]
+    things: dict[Role, list[str]]
+    wheres: dict[Role, list[str]]
+    shut: list[str]
+
+
 class _Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """roles.yaml: the words before a name that say what it is to the trip."""
 
     markers: dict[Role, list[str]]
     refused: _Refused
     refused_after: list[str]
+    told_after: _ToldAfter
     attaching: list[str]
     filling: list[str]
     joining: list[str]
@@ -139,7 +152,9 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     def never_names(self) -> frozenset[str]:
         """Return folded words that are no name, whatever their capital."""
         one = self.no_names
-        kinds = (one.calendar, one.clock, one.compass, one.speech, one.peoples)
+        kinds = (
+            one.calendar, one.clock, one.compass, one.speech, one.peoples, one.assistants,
+        )  # fmt: skip
         return frozenset(fold(word) for kind in kinds for word in kind)
 
     @cached_property
@@ -161,6 +176,11 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     def sayings(self) -> frozenset[str]:
         """Return canonical words that sayings have for places."""
         return self._canonical_set(self.no_names.sayings)
+
+    @cached_property
+    def countries(self) -> frozenset[str]:
+        """Return canonical names of countries and the like."""
+        return self._canonical_set(self.no_names.countries)
 
     @cached_property
     def street_endings(self) -> dict[str, frozenset[str]]:
@@ -254,6 +274,21 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         tree: PhraseTree[bool] = PhraseTree()
         for phrase in self.roles.refused_after:
             tree.add(self._phrase(phrase), meaning=True)
+        return tree
+
+    @cached_property
+    def told_after(self) -> PhraseTree[Role]:
+        """Return the role of a name that words after it tell: "X is my destination"."""
+        parts, tree = self.roles.told_after, PhraseTree[Role]()
+        for being in parts.beings:
+            for role, things in parts.things.items():
+                for phrase in (f"{whose} {thing}" for whose in parts.whose for thing in things):
+                    tree.add(self._phrase(f"{being} {phrase}"), role)
+            for role, wheres in parts.wheres.items():
+                for where in wheres:
+                    tree.add(self._phrase(f"{being} where {where}"), role)
+        for phrase in parts.shut:
+            tree.add(self._phrase(phrase), "avoid")
         return tree
 
     def _phrase(self, phrase: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ def numbers(text: str) -> list[str]:
 def test_a_house_number_beside_a_road_stays_open(text, number):
     found = PORTO.inspect(text)
     assert numbers(text) == [number]
+    assert [one.method for one in found.claims if one.kind == "name"] == ["number"]
     assert "Rua Direita" in [one.text for one in found.mentions]
 
 

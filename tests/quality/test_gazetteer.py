@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.language.trips import phased_trip, place, planned_trip, step
 from tests.quality.small_town import porto, porto_trip, town_of
 
 PORTO = porto()  # has the street Rua Pedonal and the park Jardim do Morro, where no trip passes
@@ -74,3 +75,29 @@ def test_the_order_of_the_list_changes_nothing():
     listed = [("Largo Um", "road"), ("Largo um", "place"), ("Largo UM", "district")]
     text = "Via Largo Um."
     assert town(*listed).mentions(text)[0].name == town(*listed[::-1]).mentions(text)[0].name
+
+
+@pytest.mark.parametrize("joiner", ["&", "and", "ja", "och", "et", "und", "+"])
+def test_a_name_may_be_joined_by_any_sign_or_word_for_and(joiner):
+    trip = porto_trip()
+    town = town_of(trip, places=["Bar & Grill Zeta", "Ben and Jorry's", "Kukka ja Koru", "Yy + Uu"])
+    for one, other in (("Bar", "Grill Zeta"), ("Ben", "Jorry's"), ("Kukka", "Koru"), ("Yy", "Uu")):
+        (mention,) = town.mentions(f"To {one} {joiner} {other}.")
+        assert (mention.verdict, mention.method) == ("off_route", "city_exact")
+
+
+def test_a_joined_name_without_its_joiner_is_flagged():
+    trip = planned_trip(
+        phased_trip(step(["Rua A"]), step(["Rua B"])), places=[place(1, "Maya Bar & Grill")]
+    )
+    town = town_of(trip)
+    assert town.rules("To Maya Bar and Grill.") == []
+    assert town.rules("To Maya Bar Grill.") == ["short_name"]
+    assert town.verdicts("To Maya Bar or Grill Zanzi.") != {"Maya Bar or Grill": "grounded"}
+
+
+def test_and_between_two_names_joins_none():
+    assert PORTO.verdicts("Along Rua Direita and Avenida da Boavista.") == {
+        "Rua Direita": "grounded",
+        "Avenida da Boavista": "grounded",
+    }

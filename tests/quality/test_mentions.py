@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.language.trips import phased_trip, planned_trip, step
 from tests.quality.small_town import porto, porto_trip, town_of
 
 PORTO = porto()
@@ -81,7 +82,10 @@ def test_a_possessive_is_no_part_of_a_name():
      "Call me Max. Go.", "TGIF! Go.", "XOXO!", "Mum swears by it.", "According to plan.",
      "Pick up Anna, then go on.", "Say hi to Pekka.", "Marie is waiting.", "Happy New Year!",
      "Bypassing it all.", "Grant me one wish.", "Emmenez-moi.", "Miami it isn't.",
-     "This is no Paris, I know."],
+     "This is no Paris, I know.", "Marco, take me home.", "Siri, hurry.", "Alexa, go on.",
+     "I'm meeting Zanzi.", "Lunch with Zanzi, then on.", "We met Zanzi there.", "Uncle Bob waits.",
+     "Ask Zanzi, it's quicker.", "I love Finland.", "My first day in Estonia.",
+     "Visiting from Sweden, just drive.", "Welcome to Finland.", "Portugal is warm."],
 )  # fmt: skip
 def test_a_capital_of_a_person_a_belonging_or_a_cry_is_no_place(text):
     found = PORTO.inspect(text)
@@ -96,7 +100,11 @@ def test_a_capital_of_a_person_a_belonging_or_a_cry_is_no_place(text):
      ("Zanzibar! And fast.", "Zanzibar"), ("Take me to Miami.", "Miami"),
      ("Miami, please.", "Miami"), ("Past Baby World.", "Baby World"),
      ("To Anna, please.", "Anna"), ("Along Anna.", "Anna"), ("Anna, please.", "Anna"),
-     ("Past Anna Zanzi.", "Anna Zanzi"),
+     ("Past Anna Zanzi.", "Anna Zanzi"), ("Marco, please.", "Marco"),
+     ("Meeting at Zanzi.", "Zanzi"), ("I'm meeting them past Zanzi.", "Zanzi"),
+     ("Lunch with Zanzi Hotel folks.", "Zanzi Hotel"), ("With Zanzi on the left.", "Zanzi"),
+     ("Drive to Finland.", "Finland"), ("Past Estonia, please.", "Estonia"),
+     ("Sweden, please.", "Sweden"),
      ("To Madame Zanzi Hotel.", "Madame Zanzi Hotel")],
 )  # fmt: skip
 def test_a_place_one_can_go_to_is_still_a_name(text, name):
@@ -153,3 +161,37 @@ def test_an_empty_text_names_nothing():
 )
 def test_an_accent_without_a_letter_is_a_word_like_any_other(text):
     assert PORTO.inspect(text).reading.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Along North Rua Direita.", "North Rua Direita"),
+     ("Via Upper Rua Direita.", "Upper Rua Direita"), ("South Café Central!", "South Café Central"),
+     ("Over 12th Rua Direita.", "12th Rua Direita"), ("To 2nd Café Central.", "2nd Café Central"),
+     ("Past Porto Central Station.", "Porto Central Station"),
+     ("Past the Porto Market Hall.", "Porto Market Hall"), ("By Foz Park.", "Foz Park"),
+     ("To Foz City Hall, please.", "Foz City Hall"),
+     ("Over Rua Direita Bridge.", "Rua Direita Bridge"),
+     ("Round Avenida da Boavista Roundabout.", "Avenida da Boavista Roundabout")],
+)  # fmt: skip
+def test_words_beside_a_known_name_may_make_it_another(text, name):
+    assert PORTO.verdicts(text) == {name: "invented"}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Head North, Rua Direita it is.", "Rua Direita"), ("Going East Rua Direita.", "Rua Direita"),
+     ("On the 12th Rua Direita.", "Rua Direita"), ("On June 12th Rua Direita.", "Rua Direita"),
+     ("North Porto, please.", "Porto"), ("Downtown Porto.", "Porto"), ("Central Foz.", "Foz"),
+     ("The Foz Area, then.", "Foz"), ("Old Porto.", "Porto")],
+)  # fmt: skip
+def test_other_words_beside_a_known_name_leave_it_what_it_is(text, name):
+    assert PORTO.verdicts(text) == {name: "grounded"}
+
+
+def test_a_bridge_of_its_own_name_is_only_told_what_it_is():
+    steps = (step(["Rua A"]), step(["Pitkäsilta"]), step(["Ponte Nova"]), step(["Rua C"]))
+    town = town_of(planned_trip(phased_trip(*steps)))
+    assert town.rules("Over Pitkäsilta Bridge.") == ["glossed_name"]
+    assert town.rules("Over Ponte Nova Bridge.") == ["glossed_name"]
+    assert town.rules("Over Pitkäsilta Tunnel.") == ["invented_name"]

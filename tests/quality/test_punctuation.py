@@ -94,9 +94,24 @@ def test_an_unseen_mark_that_takes_guessing_is_refused(text):
     assert ("invisible", "reject") in {(finding.rule, finding.action) for finding in findings}
 
 
-def test_an_unseen_mark_within_a_name_is_not_taken_out():
+def test_an_unseen_mark_within_a_name_of_the_trip_is_taken_out():
     found = PORTO.inspect("To Rua Di\u00adreita now.")
-    assert found.reading.text == "To Rua Di\u00adreita now."
+    assert found.reading.text == "To Rua Direita now."
+    assert [(one.text, one.verdict) for one in found.mentions] == [("Rua Direita", "grounded")]
+    assert [(one.rule, one.action) for one in found.findings] == [("invisible", "repair")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To Café S\u00adul now.",  # not on the trip
+        "From Rua Di\u00adreita to Rua de Santa Catarina.",  # on the trip, at its end
+        "Past Café\u2060 Sul, then Rua Di\u00adreita.",  # one is, one is not
+    ],
+)
+def test_an_unseen_mark_within_another_name_is_not_taken_out(text):
+    found = PORTO.inspect(text)
+    assert found.reading.text == text
     assert "unsafe_repair" in {finding.rule for finding in found.findings}
 
 

@@ -1,0 +1,159 @@
+"""What a name is to the trip is told by the words around it: left, kept off, its start, its end."""
+
+import pytest
+
+from tests.language.trips import phased_trip, place, planned_trip, step
+from tests.quality.small_town import CAPTION, LITERAL, QUERY, SmallTown, town_of
+
+
+def helsinki() -> SmallTown:
+    """Return a town with one trip: A, A, B, B, C, C, D, and a place on its way."""
+    roads = ["Annankatu", "Annankatu", "Bergkatu", "Bergkatu", "Castrenkatu", "Castrenkatu",
+             "Dahlkatu"]  # fmt: skip
+    steps = (step([road]) for road in roads)
+    trip = planned_trip(phased_trip(*steps), places=[place(3, "Kahvila Onni")])
+    return town_of(trip, roads=["Eerikinkatu"], city="Helsinki")
+
+
+TOWN = helsinki()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The drive turns off Bergkatu onto Castrenkatu.",
+        "It branches off Bergkatu and takes Castrenkatu.",
+        "The trip ends just off Dahlkatu.",
+        "The first street off Bergkatu is Castrenkatu.",
+        "The car comes off Bergkatu.",
+        "From Bergkatu it bends into Castrenkatu.",
+        "Out of Bergkatu the car swings onto Castrenkatu.",
+        "The drive leaves Bergkatu for Castrenkatu.",
+        "It goes from Bergkatu to Castrenkatu.",
+        "Leaving Bergkatu, it takes Castrenkatu to the end.",
+        "It departs Castrenkatu for Dahlkatu.",
+        "The taxi leaves Bergkatu behind and follows Castrenkatu.",
+        "It starts on Annankatu, passes from Bergkatu to Castrenkatu and ends on Dahlkatu.",
+        "At the end of Bergkatu comes Castrenkatu.",
+        "The drive turns at the start of Castrenkatu.",
+    ],
+)
+def test_a_road_in_the_middle_may_be_left_for_the_next(text):
+    assert TOWN.rules(text, CAPTION) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("The drive leaves Bergkatu.", CAPTION),
+        ("The drive leaves Bergkatu. Castrenkatu follows.", CAPTION),
+        ("The drive leaves Bergkatu for Dahlkatu.", CAPTION),  # another lies between
+        ("From Castrenkatu it turns onto Bergkatu.", CAPTION),  # the other way round
+        ("From Kahvila Onni it turns onto Castrenkatu.", CAPTION),  # no road
+        ("A drive from Bergkatu to Castrenkatu.", CAPTION),
+        ("Starting from Bergkatu it turns onto Castrenkatu.", CAPTION),
+        ("Trips from Bergkatu to Dahlkatu", QUERY),
+        ("From Bergkatu to Dahlkatu, please.", LITERAL),
+        ("Leave from Bergkatu, then Dahlkatu.", LITERAL),
+    ],
+)
+def test_a_road_in_the_middle_is_no_start(text, field):
+    assert "wrong_phase" in TOWN.rules(text, field)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["From Bergkatu turn onto Castrenkatu.", "Go from Bergkatu onto Castrenkatu.",
+     "Turn off Bergkatu into Castrenkatu.", "Turn left into Bergkatu.",
+     "Get off Bergkatu soon.",
+     "Get off at Dahlkatu.", "Drop me just off Dahlkatu."],
+)  # fmt: skip
+def test_an_order_may_leave_a_road_for_the_next(text):
+    assert TOWN.rules(text) == []
+
+
+def test_a_turn_into_a_road_off_the_trip_is_off_route_and_a_way_into_one_is_its_end():
+    assert TOWN.rules("Turn left into Eerikinkatu.") == ["off_route_name"]
+    assert TOWN.rules("Take me into Bergkatu.") == ["wrong_phase"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Keep off {}.", "Stay off {}, please.", "Keep well off {}.", "It stays off {}.",
+     "{} is closed.", "{} is blocked off."],
+)  # fmt: skip
+def test_a_road_one_stays_off_is_not_driven(said):
+    assert TOWN.rules(said.format("Bergkatu")) == ["driven_name"]
+    assert TOWN.rules(said.format("Eerikinkatu")) == []
+
+
+def test_a_closed_place_may_be_passed():
+    assert TOWN.rules("Kahvila Onni is closed.") == []
+
+
+DESTINATIONS = [
+    "I need to reach {}.", "We have to get to {}.", "I must be on {} by noon.", "My stop is {}.",
+    "Our stop's {}.", "{} is my destination.", "{} is where I'm headed.",
+    "{} is where the trip ends.", "{} as the destination.", "My destination's {}.",
+    "Its destination lies on {}.", "It comes to a halt on {}.", "It draws to a close on {}.",
+    "The route winds up on {}.", "The end of the trip is {}.", "The last stretch runs along {}.",
+    "The final leg is {}.", "I get off at {}.", "I have an appointment on {}.",
+]  # fmt: skip
+ORIGINS = [
+    "Trips originating on {}", "It starts out on {}.", "The drive commences on {}.",
+    "The trip kicks off on {}.", "I'm waiting on {}.", "Collect me on {}.", "Meet me at {}.",
+    "The start of the trip is on {}.", "{} is where it starts.", "{} is my starting point.",
+    "{} as the origin.", "{} to Dahlkatu, please.", "The car sets off along {}.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", DESTINATIONS)
+def test_each_way_to_tell_the_end_wants_the_last_phase(said):
+    assert TOWN.rules(said.format("Bergkatu")) == ["wrong_phase"]
+    assert TOWN.rules(said.format("Dahlkatu")) == []
+
+
+@pytest.mark.parametrize("said", ORIGINS)
+def test_each_way_to_tell_the_start_wants_the_first_phase(said):
+    assert TOWN.rules(said.format("Bergkatu")) == ["wrong_phase"]
+    assert TOWN.rules(said.format("Annankatu")) == []
+
+
+def test_where_somebody_lives_lies_at_either_end():
+    assert TOWN.rules("I live on Bergkatu, take me home.") == ["wrong_phase"]
+    assert TOWN.rules("I live on Dahlkatu, take me home.") == []
+    assert TOWN.rules("I live on Annankatu, get me away.") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We get to Bergkatu soon.", "Not Bergkatu as such.", "Bergkatu is my favourite.",
+     "Bergkatu is where the shops are.", "It reaches Bergkatu.", "The next stop is Bergkatu.",
+     "Bergkatu is as good as any.", "The end of Bergkatu is near."],
+)  # fmt: skip
+def test_what_only_sounds_like_an_end_leaves_it_open(text):
+    assert "wrong_phase" not in TOWN.rules(text)
+
+
+def test_of_two_roads_the_less_preferred_is_no_end():
+    assert TOWN.rules("I prefer Castrenkatu to Bergkatu.") == []
+    assert TOWN.rules("I prefer Castrenkatu to Eerikinkatu.") == []
+    assert TOWN.rules("I prefer going to Bergkatu.") == ["wrong_phase"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Annankatu, then along Castrenkatu, and Bergkatu.", ["wrong_phase"]),
+        ("Annankatu, then Castrenkatu, Bergkatu and Dahlkatu.", ["wrong_phase"]),
+        ("Annankatu, then Bergkatu, Dahlkatu and Castrenkatu.", ["wrong_phase"]),
+        ("Annankatu, then along Bergkatu, and Castrenkatu.", []),
+        ("Annankatu, then Bergkatu, Castrenkatu and Dahlkatu.", []),
+        ("Along Castrenkatu and Bergkatu.", []),  # in no order
+        ("Annankatu, then Castrenkatu. Bergkatu is quiet.", []),
+        ("Annankatu, then go over to Dahlkatu via Bergkatu.", []),
+        ("Annankatu, then Castrenkatu and Kahvila Onni.", []),  # no road
+    ],
+)
+def test_a_list_of_roads_after_then_is_in_order(text, rules):
+    assert TOWN.rules(text, CAPTION) == rules
