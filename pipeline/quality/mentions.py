@@ -44,7 +44,7 @@ _PARTS_OF_ROADS = word_set(
 )
 _GOING = word_set("head heads heading go goes going turn turns turning keep keeps keeping due drive"
                   " drives driving bound facing run runs running continue continues continuing"
-                  " bend bends bending lead leads leading the")  # fmt: skip
+                  " bend bends bending lead leads leading")  # fmt: skip
 _EXTENDING = CAPITAL | DIGIT
 _JOINING_SIGN = re.compile(r"[&+]| (?:and|ja|och|et|und|e|y|n|en) |'n'", re.IGNORECASE)
 _LONGEST_SHORT_FORM = 5

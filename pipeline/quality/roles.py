@@ -29,6 +29,9 @@ _TAKING_BACK = _GOES_ON | _LEADS_ON | {"behind"}
 _TURNING = word_set("onto into turn turning take taking swing swinging switch follow")
 _FARTHEST_NEXT = 8
 _TURNED = word_set("turn turning turns swing swings swinging bend bends veer veers branch off")
+# "To a halt on A" is no end where one of these follows.
+_HALT = word_set("halt stop standstill rest")
+_AFTER_A_HALT = word_set("for before briefly until while then and again twice")
 _PREFERRING = word_set("prefer prefers preferring")
 # Roles of something on the way, after which "then" may lead to the end.
 _ON_THE_WAY = frozenset({"way", "pass"})
@@ -257,6 +260,9 @@ def _no_end(reading: Reading, found: Sequence[Found]) -> Role:
         before = words[max(last - _WINDOW, reading.sentence(last)) : last]
         turned = any(word.canonical in _TURNED for word in before)
         return "stay" if turned else "destination"
+    end = found[-1].end
+    if last > 1 and words[last - 2].canonical in _HALT and end < len(words):
+        return "stay" if words[end].canonical in _AFTER_A_HALT else "destination"
     before_one = words[one.first - 1].canonical if one.first else ""
     to = last == one.end + 1 and words[one.end].canonical == "to"
     return "aside" if to and before_one in _PREFERRING else "destination"

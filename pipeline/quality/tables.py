@@ -281,8 +281,9 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
         """Return the role of a name that words after it tell: "X is my destination"."""
         parts, tree = self.roles.told_after, PhraseTree[Role]()
         for being in parts.beings:
+            owners = [*parts.whose, ""] if being == "as" else parts.whose  # "as destination"
             for role, things in parts.things.items():
-                for phrase in (f"{whose} {thing}" for whose in parts.whose for thing in things):
+                for phrase in (f"{whose} {thing}" for whose in owners for thing in things):
                     tree.add(self._phrase(f"{being} {phrase}"), role)
             for role, wheres in parts.wheres.items():
                 for where in wheres:

@@ -166,7 +166,9 @@ def test_an_accent_without_a_letter_is_a_word_like_any_other(text):
 @pytest.mark.parametrize(
     ("text", "name"),
     [("Along North Rua Direita.", "North Rua Direita"),
-     ("Via Upper Rua Direita.", "Upper Rua Direita"), ("South Café Central!", "South Café Central"),
+     ("Via Upper Rua Direita.", "Upper Rua Direita"),
+     ("Along the West Rua Direita.", "West Rua Direita"),
+     ("South Café Central!", "South Café Central"),
      ("Over 12th Rua Direita.", "12th Rua Direita"), ("To 2nd Café Central.", "2nd Café Central"),
      ("Past Porto Central Station.", "Porto Central Station"),
      ("Past the Porto Market Hall.", "Porto Market Hall"), ("By Foz Park.", "Foz Park"),

@@ -97,13 +97,17 @@ DESTINATIONS = [
     "{} is where the trip ends.", "{} as the destination.", "My destination's {}.",
     "Its destination lies on {}.", "It comes to a halt on {}.", "It draws to a close on {}.",
     "The route winds up on {}.", "The end of the trip is {}.", "The last stretch runs along {}.",
-    "The final leg is {}.", "I get off at {}.", "I have an appointment on {}.",
+    "The final leg is {}.", "Drop-offs near {}", "Arrivals on {}", "Trips with {} as end point",
+    "{} marks the end of the trip.", "Its last road is {}.", "Trips ending their way on {}",
+    "I get off at {}.", "I have an appointment on {}.",
 ]  # fmt: skip
 ORIGINS = [
     "Trips originating on {}", "It starts out on {}.", "The drive commences on {}.",
     "The trip kicks off on {}.", "I'm waiting on {}.", "Collect me on {}.", "Meet me at {}.",
     "The start of the trip is on {}.", "{} is where it starts.", "{} is my starting point.",
-    "{} as the origin.", "{} to Dahlkatu, please.", "The car sets off along {}.",
+    "{} as the origin.", "Pick-ups near {}", "Trips with {} as their start",
+    "{} marks the start of the drive.", "We start our trip on {}.",
+    "{} to Dahlkatu, please.", "The car sets off along {}.",
 ]  # fmt: skip
 
 
@@ -117,6 +121,17 @@ def test_each_way_to_tell_the_end_wants_the_last_phase(said):
 def test_each_way_to_tell_the_start_wants_the_first_phase(said):
     assert TOWN.rules(said.format("Bergkatu")) == ["wrong_phase"]
     assert TOWN.rules(said.format("Annankatu")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It comes to a halt on Bergkatu for two minutes.", "It rolls to a stop on Bergkatu and waits.",
+     "It follows the last stretch of Bergkatu.", "My friend will meet me on Bergkatu later.",
+     "After my meeting on Bergkatu we go on.", "Past my hotel on Bergkatu.",
+     "I don't want to be on Bergkatu for long.", "We don't have to reach Bergkatu first."],
+)  # fmt: skip
+def test_what_happens_on_the_way_is_no_end(text):
+    assert "wrong_phase" not in TOWN.rules(text, CAPTION)
 
 
 def test_where_somebody_lives_lies_at_either_end():
