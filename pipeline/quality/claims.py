@@ -14,11 +14,13 @@ import msgspec
 
 from pipeline.quality.claims_clock import CLOCK_WORDS, IMPOSSIBLE, clock_claim
 from pipeline.quality.claims_course import COURSE_WORDS, course_claim
-from pipeline.quality.claims_length import length_claim
+from pipeline.quality.claims_length import UNITS, length_claim
 from pipeline.quality.claims_nouns import NounClaims
+from pipeline.quality.claims_speed import speed_claim
 from pipeline.quality.claims_turn import TURN_WORDS, turn_claim
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.reading import (
+    ANY_CLAIM,
     HINT_COURSE,
     HINT_DAY,
     HINT_MONTH,
@@ -30,7 +32,7 @@ from pipeline.quality.reading import (
     Reading,
 )
 from pipeline.quality.rules import Hit, Rule
-from pipeline.quality.stated import NUMBERS, Stated
+from pipeline.quality.stated import CONTRADICTED, NUMBERS, Stated
 from pipeline.records import Claim, Mention
 
 _RULES = {
@@ -45,11 +47,20 @@ _RULES = {
 }
 
 
+_OF_CLOCK = NUMERIC | HINT_MONTH | HINT_PART | HINT_DAY
+
+
 class Claimed(msgspec.Struct, frozen=True, gc=False):
     """The claims of one text and what is wrong with them."""
 
     claims: list[Claim]
     hits: list[Hit]
+
+
+def _hit(claim: Claim) -> Hit:
+    impossible = claim.method == IMPOSSIBLE
+    rule = Rule.IMPOSSIBLE_TIME if impossible else _RULES[claim.kind]
+    return Hit(rule, claim.start, claim.end, f"expected {claim.expected}")
 
 
 class ClaimChecker:
@@ -71,7 +82,7 @@ class ClaimChecker:
             (CLOCK_WORDS.parts, HINT_PART),
             (CLOCK_WORDS.days, HINT_DAY),
             (CLOCK_WORDS.months, HINT_MONTH),
-            ((*NUMBERS, "half", "quarter"), NUMERIC),
+            ((*NUMBERS, *UNITS, "half", "quarter"), NUMERIC),
         ):
             for word in words:
                 found[word] = found.get(word, 0) | hint
@@ -93,8 +104,7 @@ class ClaimChecker:
         caption, asks = field == "trajectory_caption", field.startswith("instruction")
         claims: list[Claim] = []
         done = 0  # characters
-        hits: list[Hit] = []
-        text, starts = reading.text, reading.starts
+        text, starts, words = reading.text, reading.starts, reading.words
         names = iter(mentions)
         name = next(names, None)
         for number in reading.claims:
@@ -105,7 +115,10 @@ class ClaimChecker:
                 name = next(names, None)
             if name is not None and name.start <= start:
                 continue
-            stated = self._stated(reading, number, evidence, mentions, caption, asks)
+            if words[number].flags & ANY_CLAIM == HINT_NOUN:
+                stated = self._nouns.noun_claim(reading, number, evidence, mentions)
+            else:
+                stated = self._stated(reading, number, evidence, mentions, caption, asks)
             if stated is None:
                 continue
             start, done = stated.start, stated.end
@@ -122,11 +135,7 @@ class ClaimChecker:
                     stated.method,
                 )
             )
-            if stated.verdict == "contradicted":
-                impossible = stated.method == IMPOSSIBLE
-                rule = Rule.IMPOSSIBLE_TIME if impossible else _RULES[stated.kind]
-                hits.append(Hit(rule, start, done, f"expected {stated.expected}"))
-        return Claimed(claims, hits)
+        return Claimed(claims, [_hit(one) for one in claims if one.verdict == CONTRADICTED])
 
     def _stated(
         self,
@@ -145,12 +154,13 @@ class ClaimChecker:
                 return stated
         if flags & HINT_TURN:
             return turn_claim(reading, number, evidence, mentions)
-        if flags & (NUMERIC | HINT_MONTH | HINT_PART | HINT_DAY):
+        if flags & _OF_CLOCK:
             stated = clock_claim(reading, number, evidence, asks=asks)
             if stated is not None:
                 return stated
         if flags & NUMERIC:
-            stated = length_claim(reading, number, evidence, mentions, caption=caption)
+            stated = length_claim(reading, number, evidence, mentions, caption=caption, asks=asks)
+            stated = stated or speed_claim(reading, number, evidence, asks=asks)
             if stated is not None:
                 return stated
         if flags & HINT_NOUN:

@@ -1,21 +1,23 @@
-"""Seasons and named days in a text, held against the date on which the trip starts.
+"""Seasons, months, years and named days in a text, held against the date on which the trip starts.
 
     trip on Tuesday, Jan 30, 2024 in Helsinki
     "Summer evening trips"  ->  contradicted,  "a winter's night"  ->  supported
-    "New Year's Eve trips"  ->  contradicted
+    "New Year's Eve trips"  ->  contradicted,  "one evening in July"  ->  contradicted
+    "30.1.2024"             ->  supported,     "a trip of 2019"       ->  contradicted
 
 South of the equator the seasons are half a year apart, and near it nobody can tell them. Around the
 days on which a season begins both may be meant, and of feasts that move only their window is known:
 there a claim stays open.
 """
 
+import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from pipeline.quality.evidence import WEEKDAYS, Clock, Evidence
-from pipeline.quality.folding import word_set
+from pipeline.quality.folding import folded_words, word_set
 from pipeline.quality.phrases import phrase_tree
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import CAPITAL, Reading
 from pipeline.quality.tables import word_tables
 
 # Days as 100 times the month and the day of the month.
@@ -29,7 +31,7 @@ class _Time(NamedTuple):
         sure: First and last day that are of it, whoever speaks.
         open: First and last day that may be.
         kind: `day` says a day wherever it stands, `feast` only before a word of time ("Easter
-            trips"), `season` and `solstice` too, and they depend on the hemisphere.
+            trips"), `month` too, `season` and `solstice` too, and they depend on the hemisphere.
     """
 
     sure: _Days
@@ -39,6 +41,11 @@ class _Time(NamedTuple):
 
 def _day(day: int) -> _Time:
     return _Time((day, day), (day, day), "day")
+
+
+def _month(month: int) -> _Time:
+    days = 100 * month + 1, 100 * month + 31
+    return _Time(days, days, "month")
 
 
 _NAMED = {
@@ -67,6 +74,10 @@ _NAMED = {
     _day(1225): ["christmas day", "xmas day"],
     _day(1226): ["boxing day", "st stephen s day"],
 }  # fmt: skip
+_MONTHS = folded_words(
+    "january february march april may june july august september october november december"
+)
+_NAMED |= {_month(number): [name, name[:3]] for number, name in enumerate(_MONTHS, 1)}
 _TREE = phrase_tree(_NAMED, short_form=word_tables().short_form, reverse=False)
 CALENDAR_WORDS = frozenset(_TREE.root)
 # Words before which a season or a feast is the time of something.
@@ -79,6 +90,10 @@ _WHEN = frozenset({"in", "during", "this", "since"})
 _BETWEEN = word_set("the early late mid high deep")
 _GOING_ON = word_set("and or but from to with that which on at by along via through the a it")
 _IS = frozenset({"s", "is", "was"})
+# Days of the year in figures: "30.1.2024", "2024-01-30", "1/30/24".
+_FIGURES = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})(?![\d./-]*\d)")
+_MOST_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_SHORT_YEAR, _YEAR, _CENTURY = 2, 4, 2000
 # Degrees of latitude between which seasons are not those of the calendar.
 _TROPICS = 23.5
 _SMALL_HOURS = 360
@@ -107,6 +122,8 @@ def calendar_claim(
     if found is None:
         return None
     end, time = found
+    if time.kind == "month" and not reading.words[number].flags & CAPITAL:
+        return None  # "may", "march"
     sure = _is_time_of_trip(reading, end)
     if time.kind != "day" and not sure and not _is_when(reading, number, end):
         return None
@@ -114,6 +131,75 @@ def calendar_claim(
     if fits is False and asks and not sure and time.kind != "day":
         fits = None
     return Dated(end, fits)
+
+
+def year_claim(reading: Reading, number: int, clock: Clock | None, *, asks: bool) -> Dated | None:
+    """Return what a text states of the year: "in 2019", "the summer of 2019"; None for nothing.
+
+    Arguments as in `calendar_claim`.
+    """
+    words = reading.words
+    said = words[number].canonical
+    if len(said) != _YEAR or said[:2] not in _CENTURIES or not said.isdecimal() or not number:
+        return None
+    before, end = words[number - 1].canonical, number + 1
+    if before == "of":
+        if number < 2 or words[number - 2].canonical not in _OF_YEAR:
+            return None
+    elif before == "year" and number > 1:
+        before = words[number - 3].canonical if number > 2 else ""
+    if before not in _IN_YEAR or reading.breaks(number):
+        return None
+    if end < len(words) and not reading.breaks(end) and words[end].canonical not in _GOING_ON:
+        return None  # "in 2019 metres"
+    fits = None if clock is None else clock.year == int(said)
+    return Dated(end, None if asks and fits is False else fits)
+
+
+_CENTURIES, _IN_YEAR = frozenset({"19", "20"}), frozenset({"in", "during", "of"})
+_OF_YEAR = CALENDAR_WORDS | {"year"}
+
+
+class Figures(NamedTuple):
+    """A date in figures: the character after it, and whether the trip is on it.
+
+    Attributes:
+        end: Character after it.
+        is_possible: Whether there is such a day.
+        fits: Whether the trip starts on it, whichever of its figures is the month.
+    """
+
+    end: int
+    is_possible: bool
+    fits: bool
+
+
+def date_in_figures(reading: Reading, number: int, clock: Clock | None) -> Figures | None:
+    """Return the date that figures tell from a word on; None for other figures."""
+    match = _FIGURES.match(reading.text, reading.starts[number])
+    if match is None:
+        return None
+    first, mark, second, last = match.groups()
+    if len(first) == _YEAR:
+        first, last = last, first
+        orders = [(int(second), int(first))]
+    else:
+        orders = [(int(second), int(first))]
+        if mark != ".":
+            orders.append((int(first), int(second)))
+    is_full = len(last) == _YEAR and last[:2] in _CENTURIES
+    if len(first) > 2 or not (is_full or (len(last) == _SHORT_YEAR and mark != "-")):
+        return None
+    days = [
+        (month, day)
+        for month, day in orders
+        if 1 <= month <= len(_MOST_DAYS) and 1 <= day <= _MOST_DAYS[month - 1]
+    ]
+    if not days and not is_full:
+        return None
+    year = int(last) if is_full else _CENTURY + int(last)
+    fits = clock is not None and clock.year == year and (clock.month, clock.day) in days
+    return Figures(match.end(), bool(days), fits)
 
 
 def _is_time_of_trip(reading: Reading, end: int) -> bool:

@@ -13,18 +13,31 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from pipeline.quality.claims_calendar import CALENDAR_WORDS, calendar_claim
+from pipeline.quality.claims_calendar import (
+    CALENDAR_WORDS,
+    calendar_claim,
+    date_in_figures,
+    year_claim,
+)
+from pipeline.quality.claims_times import (
+    OPENERS,
+    PART_TREE,
+    PARTS,
+    ROUND,
+    Moment,
+    Window,
+    time_at,
+    window_at,
+)
 from pipeline.quality.evidence import MONTHS, WEEKDAYS, Clock, Evidence
 from pipeline.quality.folding import word_set
 from pipeline.quality.phrases import phrase_tree
 from pipeline.quality.reading import CAPITAL, HINT_DAY, HINT_MONTH, HINT_PART, NUMERIC, Reading
 from pipeline.quality.stated import (
     CONTRADICTED,
-    NUMBERS,
     SUPPORTED,
     UNVERIFIED,
     Stated,
-    number_of,
 )
 from pipeline.quality.tables import word_tables
 
@@ -33,56 +46,24 @@ _MOST_DAYS = 31
 _DAYS = dict.fromkeys(MONTHS, _MOST_DAYS) | {"feb": 29, "apr": 30, "jun": 30, "sep": 30, "nov": 30}
 # How a time is judged that no clock or calendar shows.
 IMPOSSIBLE = "impossible"
-# Parts of the day as people use the words, minutes of the day: from, to.
-_PARTS = {
-    "early morning": (0, 540), "early hours": (0, 480), "small hours": (0, 360), "dawn": (210, 540),
-    "predawn": (0, 420), "sunrise": (210, 540), "late morning": (570, 750), "morning": (0, 750),
-    "midday": (630, 870), "noon": (630, 870), "lunchtime": (630, 870), "afternoon": (705, 1110),
-    "early afternoon": (705, 930), "late afternoon": (870, 1170), "evening": (990, 1440),
-    "early evening": (960, 1200), "late evening": (1170, 1440), "tonight": (1050, 1830),
-    "dusk": (930, 1380), "sunset": (930, 1380), "late night": (1260, 1740), "night": (1140, 1830),
-    "nighttime": (1140, 1830), "overnight": (1260, 1830), "midnight": (1380, 1500),
-    "past midnight": (0, 300), "after midnight": (0, 300),
-    "daytime": (360, 1260), "middle of the night": (1350, 1740), "rush hour": (390, 1170),
-}  # fmt: skip
-_TIME = re.compile(
-    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s*(?P<half>[ap])\.?m\b\.?"
-    r"|(?P<h24>\d{1,2}):(?P<m24>\d\d)(?!\d)"
-    r"|(?P<clock>\w+)\s+o['’]?\s?clock\b"
-    r"|(?P<word>\w+)\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b",
-    re.IGNORECASE,
-)
-# "Half past eleven", "ten minutes to nine in the evening", "quarter to midnight"; and hours in
-# words with a part of the day: "eleven thirty at night", "four a.m.".
-_HOURS = "|".join(sorted((*NUMBERS,)[1:13], key=len, reverse=True))
-_SPOKEN = re.compile(
-    r"(?:(?P<past>half|quarter|five|ten|twenty[\s-]five|twenty"
-    r"|\d{1,2}(?=\s+min|\s+\w+\s+(?:mid|noon)))(?:\s+min(?:ute)?s?)?"
-    r"\s+(?P<side>past|after|to|before)\s+)?"
-    rf"(?P<hour>{_HOURS}|midnight|noon|\d{{1,2}})\b(?![:.]\d)"
-    r"(?:\s+(?P<minute>fifteen|(?:twenty|thirty|forty|fifty)(?:[\s-]five)?|ten)\b)?"
-    r"(?:\s+o['’]?\s?clock\b)?"
-    r"(?:\s+in\s+the\s+(?P<part>morning|afternoon|evening)\b|\s+at\s+(?P<night>night)\b"
-    r"|\s*(?P<m>[ap])\.?m\b\.?)?",
-    re.IGNORECASE,
-)
-_SPOKEN_AFTER = word_set(
-    "past after to before morning afternoon evening night in at am pm a p midnight noon"
-)
-# Words that may follow a time without a part of the day: "ten to nine on a Monday", but not "ten
-# to nine minutes".
-_AFTER_TIME = word_set(
-    "in on at and when already this that sharp or but we i it the from please with"
-)
 _YEAR = r"(?:,?\s+(?P<{0}>(?:19|20)\d\d)\b)"
 _DATE = re.compile(
     rf"(?P<m1>[A-Za-z]{{3,9}})\.?(?:\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b{_YEAR.format('y1')}?"
-    rf"|\s+(?P<y3>(?:19|20)\d\d)\b)"
+    rf"|,?\s+(?P<y3>(?:19|20)\d\d)\b)"
     rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m2>[A-Za-z]{{3,9}})\b{_YEAR.format('y2')}?",
 )
 _MONTH_NAMES = word_set(
     "january february march april may june july august september october november december sept"
 ) | frozenset(MONTHS)
+# Short forms of the days. "Sun" and "sat" are words as well.
+_SHORT_DAYS = {"mon": 0, "tue": 1, "wed": 2, "thu": 3, "thur": 3, "fri": 4, "sat": 5, "sun": 6}
+_NUMBER_OF = _SHORT_DAYS | {day: number for number, day in enumerate(WEEKDAYS)}
+_ON = frozenset({"on", "this", "late", "early", "a"})
+# "A Sunday driver", "the weekend bag": no day is told.
+_NO_DAY_AFTER = word_set(
+    "driver drivers driving best roast blues paper papers school clothes feeling mood bag warrior "
+    "house home cottage times club market"
+)
 _KINDS_OF_DAY = {"weekend": (5, 6), "weekday": (0, 1, 2, 3, 4), "workday": (0, 1, 2, 3, 4)}
 _Bound = Literal["before", "after", "another"]
 _SHORT = word_tables().short_form
@@ -99,19 +80,31 @@ _OTHER = phrase_tree(
     {
         True: ["good", "last", "tomorrow", "yesterday", "next", "every", "each", "all", "before",
                "until", "till", "by", "since", "any", "not", "no", "per", "the other", "previous",
-               "rather than", "not on a", "instead of", "happy", "merry", "like"]
+               "rather than", "not on a", "instead of", "happy", "merry", "like", "black", "not on",
+               "casual", "cyber", "ash", "palm"]
     },
     short_form=_SHORT,
     reverse=True,
 )  # fmt: skip
-_ROUND = frozenset({"about", "around", "at", "approximately", "roughly"})
+_BEFORE_WINDOW = OPENERS | ROUND
+_LENGTHS = frozenset(
+    map(
+        word_tables().canonical,
+        word_set(
+            "minute minutes min mins hour hours km kilometre kilometres kilometer kilometers "
+            "metre metres meter meters mile miles second seconds sec secs streets roads"
+        ),
+    )
+)
+_SIDES = frozenset({"past", "after", "to", "before"})
+_OF_FIGURES = NUMERIC | HINT_MONTH
+_DASHES = frozenset({"-", "\u2013", " - "})
+_WITHIN_WINDOW = frozenset({"to", "until", "till"})
+_IN_DATES = frozenset(".-/")
 _NO_PART_AFTER = frozenset({"club", "clubs", "life", "bus", "shift", "out", "person", "market"})
 _BETWEEN_PART = frozenset({"weekday", "weekend", "on", "of", *WEEKDAYS})
 # Minutes: how far off a bound may be and still say something, and what rounding it bears.
 _FURTHEST_BOUND, _BOUND_SLACK = 180, 5
-_PART_TREE = phrase_tree(
-    {part: [part, f"{part}s"] for part in _PARTS}, short_form={}, reverse=False
-)
 
 
 class ClockWords(NamedTuple):
@@ -123,8 +116,8 @@ class ClockWords(NamedTuple):
 
 
 CLOCK_WORDS = ClockWords(
-    parts=frozenset(_PART_TREE.root),
-    days=frozenset(f"{day}{s}" for day in (*WEEKDAYS, *_KINDS_OF_DAY, "week", "work")
+    parts=frozenset(PART_TREE.root),
+    days=frozenset(f"{day}{s}" for day in (*WEEKDAYS, *_KINDS_OF_DAY, *_SHORT_DAYS, "week", "work")
                    for s in ("", "s")) | CALENDAR_WORDS,
     months=_MONTH_NAMES,
 )  # fmt: skip
@@ -142,17 +135,29 @@ def clock_claim(reading: Reading, number: int, evidence: Evidence, *, asks: bool
         asks: Whether it is an instruction.
     """
     flags = reading.words[number].flags
-    if flags & (NUMERIC | HINT_MONTH):
-        found = _time(reading, number, evidence) or _date(reading, number, evidence)
+    if flags & _OF_FIGURES and not _is_length(reading, number):
+        found = _time(reading, number, evidence) or _date(reading, number, evidence, asks=asks)
         if found is not None:
             return found
     if flags & HINT_PART:
+        if number and reading.words[number - 1].canonical in OPENERS:
+            window = window_at(reading, number)
+            if window is not None:
+                return _in_window(window, evidence)
         found = _part(reading, number, evidence)
         if found is not None:
             return found
     if not flags & HINT_DAY:
         return None
     return _day(reading, number, evidence) or _year(reading, number, evidence, asks=asks)
+
+
+def _is_length(reading: Reading, number: int) -> bool:
+    """Tell quickly whether a number is one of a length, not of "ten minutes to nine"."""
+    words, unit = reading.words, number + 1
+    if unit == len(words) or words[unit].canonical not in _LENGTHS:
+        return False
+    return unit + 1 == len(words) or words[unit + 1].canonical not in _SIDES
 
 
 def _judged(
@@ -177,27 +182,23 @@ def _shown(clock: Clock) -> str:
 
 
 def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
-    match = _TIME.match(reading.text, reading.starts[number])
-    if match is None:
-        after = [word.canonical for word in reading.words[number + 1 : number + 4]]
-        if _SPOKEN_AFTER.isdisjoint(after):
-            return None
-        match = _SPOKEN.match(reading.text, reading.starts[number])
-        asked = None if match is None else _spoken(reading, number, match)
-    elif _is_of_no_clock(match):
-        return Stated(*match.span(), "clock", CONTRADICTED, "a time of some day", IMPOSSIBLE)
-    else:
-        asked = _minute_of(match)
-    if match is None or asked is None or _is_half(reading, number):
+    moment = time_at(reading, number)
+    window = _window(reading, number, moment)
+    if window is not None:
+        return _in_window(window, evidence)
+    if moment is None:
         return None
-    minute, tolerance, cycle = asked
+    span, minute = (moment.start, moment.end), moment.minute
+    if not moment.is_possible:
+        return Stated(*span, "clock", CONTRADICTED, "a time of some day", IMPOSSIBLE)
+    tolerance, cycle = moment.rounding, moment.cycle
     phase: int | None = None
     clock = evidence.clock
     if clock is None:
-        return _judged(match.span(), "clock", None, None)
+        return _judged(span, "clock", None, None)
     start, lasts = clock.minute, evidence.trip.meta.duration_s / 60
     end = number
-    while end and reading.words[end - 1].canonical in _ROUND:
+    while end and reading.words[end - 1].canonical in ROUND:
         end -= 1
     match _BOUNDS.before(reading.words, end, max(0, end - 3)):
         case "before":
@@ -210,108 +211,44 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
             phase = 0
         case _:
             fits = (minute - start + tolerance) % cycle <= lasts + 2 * tolerance
-    return _judged(match.span(), "clock", clock, fits, phase=phase)
+    return _judged(span, "clock", clock, fits, phase=phase)
 
 
-def _is_half(reading: Reading, number: int) -> bool:
-    """Tell whether "half" stands before an hour: "half seven" is 6:30 to some, 7:30 to others."""
-    return number > 0 and reading.words[number - 1].canonical == "half"
-
-
-def _is_of_no_clock(match: re.Match[str]) -> bool:
-    """Tell whether figures are no time of any day; 24:00 and 0:30 AM are."""
-    if match["minute"] and int(match["minute"]) > _LAST_MINUTE:
-        return True
-    if match["hour"]:
-        hour = int(match["hour"])
-        return hour > 12 or (hour == 0 and match["half"].lower() == "p")
-    if match["h24"]:
-        hour, minute = int(match["h24"]), int(match["m24"])
-        return minute > _LAST_MINUTE or 60 * hour + minute > _DAY
-    return bool(match["clock"]) and match["clock"].isdecimal() and int(match["clock"]) > 24
-
-
-def _minute_of(match: re.Match[str]) -> tuple[int, float, int] | None:
-    """Return the minute of the day, what it is rounded by, and after how many it comes again."""
-    part = match.groupdict()
-    if part["hour"]:
-        hour, minute = int(part["hour"]), int(part["minute"] or 0)
-        asked = hour % 12 * 60 + minute + (720 if part["half"].lower() == "p" else 0)
-        return asked, _rounding(minute, exact=bool(part["minute"])), _DAY
-    if part["h24"]:
-        hour, minute = int(part["h24"]), int(part["m24"])
-        cycle = _DAY if hour > 12 or part["h24"].startswith("0") else 720
-        return hour * 60 + minute, _rounding(minute, exact=True), cycle
-    word = (part["clock"] or part["word"]).lower()
-    said = int(word) if word.isdecimal() else NUMBERS.get(word, 0)
-    if part["clock"] and word.isdecimal() and not 1 <= said <= 12:
-        return said * 60, 30, _DAY  # "15 o'clock"
-    if not 1 <= said <= 12:
+def _window(reading: Reading, number: int, moment: Moment | None) -> Window | None:
+    """Return the stretch of time that begins at a word, given the time that does."""
+    words = reading.words
+    if number and words[number - 1].canonical in _BEFORE_WINDOW:
+        return window_at(reading, number)
+    if moment is None and words[number].after not in _DASHES:
         return None
-    if part["clock"]:
-        return said % 12 * 60, 30, 720
-    later = part["part"].lower() != "morning"
-    return said % 12 * 60 + 720 * later, 30, _DAY
-
-
-def _spoken(reading: Reading, number: int, match: re.Match[str]) -> tuple[int, float, int] | None:
-    """Return what `_minute_of` does for a time in words; None where they may be none."""
-    if not (match["past"] or match["part"] or match["night"] or match["m"]):
+    # "4 AM to 5 AM", "4-5 AM"
+    end = number + 1 if moment is None else bisect_left(reading.starts, moment.end)
+    if end >= len(words):
         return None
-    part = {name: (said or "").lower() for name, said in match.groupdict().items()}
-    told = part["part"] or part["night"] or part["m"]
-    if number and reading.words[number - 1].canonical in _RANGE:
-        return None
-    if part["past"] and (part["minute"] or (part["past"] == "half" and part["side"] != "past")):
-        return None
-    if not told and part["past"] not in {"half", "quarter"} and not _may_end(reading, match.end()):
-        return None
-    named = {"midnight": 0, "noon": 12}.get(part["hour"])
-    hour = int(number_of(part["hour"])) if named is None else named
-    if hour > 23 or (told and not 1 <= hour <= 12):
-        return None
-    away = _MINUTES.get(part["past"]) or (number_of(part["past"]) if part["past"] else 0)
-    away = -away if part["side"] in {"to", "before"} else away
-    minute = 60 * hour + int(away + (number_of(part["minute"]) if part["minute"] else 0))
-    later = part["part"] in {"afternoon", "evening"} or part["m"] == "p"
-    later = later or (bool(part["night"]) and hour % 12 >= _NIGHT_FROM)
-    if told:
-        minute += 720 * later - 720 * (hour == 12)
-    is_exact = bool(part["past"] or part["minute"])
-    cycle = _DAY if told or named is not None or hour > 12 else 720
-    return minute % _DAY, _rounding(minute, exact=is_exact), cycle
+    joined = reading.gap(end) in _DASHES or words[end].canonical in _WITHIN_WINDOW
+    return window_at(reading, number) if joined else None
 
 
-_MINUTES = {"half": 30, "quarter": 15}
-_RANGE = frozenset({"from", "between", "of", "for", "open"})
-# "Six at night" is in the evening, "five at night" before dawn.
-_NIGHT_FROM = 6
-
-
-def _may_end(reading: Reading, end: int) -> bool:
-    """Tell whether the words after a time let it be one."""
-    after = bisect_left(reading.starts, end)
-    if after >= len(reading.words) or reading.breaks(after):
-        return True
-    return reading.words[after].canonical in _AFTER_TIME
-
-
-def _rounding(minute: int, *, exact: bool) -> float:
-    if not exact:
-        return 30
-    return 10 if minute % 5 == 0 else 1.5
+def _in_window(window: Window, evidence: Evidence) -> Stated:
+    """Hold a stretch of time against the trip: some of it must lie within."""
+    clock, lasts = evidence.clock, evidence.trip.meta.duration_s / 60
+    fits = None
+    if clock is not None:
+        after = clock.minute + lasts - window.first + _BOUND_SLACK
+        fits = after % window.cycle <= window.last - window.first + lasts + 2 * _BOUND_SLACK
+    return _judged((window.start, window.end), "clock", clock, fits)
 
 
 def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     words = reading.words
-    found = _PART_TREE.after(words, number)
+    found = PART_TREE.after(words, number)
     if found is None:
         # "early weekday morning", "late Friday night"
         second = number + 2
         if second >= len(words) or words[number + 1].canonical not in _BETWEEN_PART:
             return None
         end, part = second + 1, f"{words[number].canonical} {words[second].canonical}"
-        if part not in _PARTS:
+        if part not in PARTS:
             return None
     else:
         end, part = found
@@ -322,7 +259,7 @@ def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     clock = evidence.clock
     fits = None
     if clock is not None:
-        begins, ends = _PARTS[part]
+        begins, ends = PARTS[part]
         lasts = evidence.trip.meta.duration_s / 60
         fits = (clock.minute + lasts - begins) % _DAY <= ends - begins + lasts
         fits = None if part == "rush hour" and fits else fits
@@ -336,7 +273,10 @@ def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         if end == len(words) or reading.gap(end) != "-":
             return None
         word, end = word + words[end].canonical.removesuffix("s"), end + 1
-    if _is_another(reading, number, end) or (word not in _KINDS_OF_DAY and word not in WEEKDAYS):
+    if word not in _KINDS_OF_DAY and word not in WEEKDAYS and not _is_short(reading, number, word):
+        return None
+    follows = end < len(words) and not reading.breaks(end)
+    if _is_another(reading, number, end) or (follows and words[end].canonical in _NO_DAY_AFTER):
         return None
     clock = evidence.clock
     fits = None
@@ -344,10 +284,23 @@ def _day(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         days = {clock.weekday}
         if clock.minute < 360 and any(other.canonical == "night" for other in words):
             days.add((clock.weekday - 1) % 7)  # "Saturday night" at two on Sunday
-        asked = _KINDS_OF_DAY.get(word) or (WEEKDAYS.index(word),)
+        asked = _KINDS_OF_DAY.get(word) or (_NUMBER_OF[word],)
         friday_evening = word == "weekend" and clock.weekday == 4 and clock.minute >= 1020
         fits = friday_evening or not days.isdisjoint(asked)
     return _judged((reading.starts[number], reading.end(end - 1)), "day", clock, fits, phase=0)
+
+
+def _is_short(reading: Reading, number: int, word: str) -> bool:
+    """Tell whether a word is short for a day: "on Fri", "Sat night", "Thu, Feb 8"."""
+    words, end = reading.words, number + 1
+    if word not in _SHORT_DAYS or not words[number].flags & CAPITAL:
+        return False
+    following = words[end].flags if end < len(words) else 0
+    if following & (HINT_PART | HINT_MONTH):
+        return True
+    on = number > 0 and words[number - 1].canonical in _ON and not reading.breaks(number)
+    name = following & CAPITAL and not reading.breaks(end)
+    return on and not name
 
 
 def _year(reading: Reading, number: int, evidence: Evidence, *, asks: bool) -> Stated | None:
@@ -368,10 +321,10 @@ def _is_another(reading: Reading, number: int, end: int) -> bool:
     return greets and reading.words[0].canonical in {"morning", "afternoon", "evening"}
 
 
-def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
+def _date(reading: Reading, number: int, evidence: Evidence, *, asks: bool) -> Stated | None:
     match = _DATE.match(reading.text, reading.starts[number])
     if match is None:
-        return None
+        return _figures(reading, number, evidence, asks=asks)
     part = match.groupdict()
     month = (part["m1"] or part["m2"]).lower()
     day, year = part["d1"] or part["d2"], part["y1"] or part["y2"] or part["y3"]
@@ -390,3 +343,19 @@ def _date(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
         and (year is None or int(year) == clock.year)
     )
     return _judged(match.span(), "date", clock, fits, phase=0)
+
+
+def _figures(reading: Reading, number: int, evidence: Evidence, *, asks: bool) -> Stated | None:
+    """Return what figures alone state of the date: "30.1.2024", "in 2019"."""
+    clock, start = evidence.clock, reading.starts[number]
+    if reading.words[number].after in _IN_DATES:
+        figures = date_in_figures(reading, number, clock)
+        if figures is None:
+            return None
+        if not figures.is_possible:
+            return Stated(start, figures.end, "date", CONTRADICTED, "a day of a month", IMPOSSIBLE)
+        return _judged((start, figures.end), "date", clock, figures.fits, phase=0)
+    year = year_claim(reading, number, clock, asks=asks)
+    if year is None or _is_another(reading, number - 1, year.end):
+        return None
+    return _judged((start, reading.end(number)), "date", clock, year.fits, phase=0)

@@ -26,6 +26,8 @@ _LETTERS = {"n": 0, "ne": 1, "e": 2, "se": 3, "s": 4, "sw": 5, "w": 6, "nw": 7}
 _ENDINGS = ("bound", "ward", "wards", "erly")
 _BARE = {point: number for number, point in enumerate(_POINTS)}
 _TURNED = {f"{point}{ending}": number for point, number in _BARE.items() for ending in _ENDINGS}
+_SECOND = frozenset({*_BARE, *_TURNED})
+_JOINTS = frozenset({" ", "-"})
 COURSE_WORDS = frozenset({*_BARE, *_TURNED, *_LETTERS})
 # Where a bare point is no direction driven: "the north side", "west of", "in the south".
 _PLACE_AFTER = word_set(
@@ -88,20 +90,23 @@ def _point(reading: Reading, number: int) -> tuple[int, int] | None:
         return _lettered(reading, number)
     if word in _TURNED:
         return number + 1, _TURNED[word]
-    end = number + 1
-    if _joined(reading, end) and word in {"north", "south"}:
-        both = f"{word}{reading.words[end].canonical}"  # "north-west"
-        if both in _TURNED:
-            return end + 1, _TURNED[both]
-        if both in _BARE:
-            word, end = both, end + 1
-    if _joined(reading, end) and reading.words[end].canonical == "bound":
-        return end + 1, _BARE[word]
+    end, words = number + 1, reading.words
+    if end < len(words) and words[number].after in _JOINTS:
+        following = words[end].canonical
+        if word in {"north", "south"} and following in _SECOND:
+            both = f"{word}{following}"  # "north-west"
+            if both in _TURNED:
+                return end + 1, _TURNED[both]
+            if both in _BARE:
+                word, end = both, end + 1
+                following = words[end].canonical if _joined(reading, end) else ""
+        if following == "bound":
+            return end + 1, _BARE[word]
     return (end, _BARE[word]) if _is_driven(reading, number, end) else None
 
 
 def _joined(reading: Reading, number: int) -> bool:
-    return number < len(reading.words) and reading.gap(number) in {" ", "-"}
+    return number < len(reading.words) and reading.gap(number) in _JOINTS
 
 
 def _is_driven(reading: Reading, number: int, end: int) -> bool:
@@ -141,8 +146,10 @@ def _judged(
     """Return what the record makes of a direction, and what it was held against."""
     said = 45.0 * point
     first, last = _clause(reading, number, end)
-    words = {word.canonical for word in reading.words[first:last]}
     phases = evidence.trip.phases
+    words: list[str] = []
+    if not caption:
+        words = [word.canonical for word in reading.words[first:last]]
     if caption or _OVERALL.isdisjoint(words):
         # In a caption the clause tells of its road; elsewhere "trips from A that head north".
         own = _roads(reading, first if caption else number, last, mentions)
@@ -153,6 +160,7 @@ def _judged(
             own = _roads(reading, before, first - 1, mentions)
         if own:
             return _against(said, evidence.along(own)), "road"
+        words = words or [word.canonical for word in reading.words[first:last]]
         if not _AT_FIRST.isdisjoint(words) or (caption and _is_opening(reading, first)):
             return _against(said, phases[:3]), "start"
     if caption:
@@ -180,6 +188,8 @@ def _road_before(reading: Reading, number: int, mentions: Sequence[Mention]) -> 
 
 def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention]) -> list[str]:
     """Return the roads that some words of a text name, but for those only driven to."""
+    if not mentions:
+        return []
     starts = reading.starts
     begin, stop = starts[first], starts[last]
     return [
@@ -197,15 +207,16 @@ def _is_driven_to(reading: Reading, mention: Mention) -> bool:
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
     """Return the first word of the clause a direction stands in, and the word after its last."""
     words = reading.words
-    first, count = number, len(words)
-    while first > 0 and words[first - 1].canonical not in _PARTING:
-        if words[first - 1].after != " " and _parts(reading, first):
+    first = number
+    for before in reversed(words[:number]):
+        if before.canonical in _PARTING or (before.after != " " and _parts(reading, first)):
             break
         first -= 1
-    last = end
-    while last < count and words[last].canonical not in _PARTING:
-        if words[last - 1].after != " " and _parts(reading, last):
+    last, after = end, words[end - 1].after
+    for word in words[end:]:
+        if word.canonical in _PARTING or (after != " " and _parts(reading, last)):
             break
+        after = word.after
         last += 1
     return first, last
 
@@ -224,14 +235,14 @@ def _against(said: float, phases: Sequence[Phase]) -> _Held:
         return _Held(UNVERIFIED, "a road of the trip")
     verdict: ClaimVerdict = CONTRADICTED
     for phase in phases:
-        found = (
-            _by_angle(_apart(said, phase.heading_deg))
-            if phase.heading_strength >= _PHASE_STRAIGHT
-            else UNVERIFIED
-        )
-        if found == SUPPORTED:
-            return _Held(found, f"{phase.dir} in phase {phase.p}", phase.p)
-        verdict = UNVERIFIED if found == UNVERIFIED else verdict
+        if phase.heading_strength < _PHASE_STRAIGHT:
+            verdict = UNVERIFIED
+            continue
+        apart = abs((said - phase.heading_deg + 180.0) % 360.0 - 180.0)
+        if apart <= _NEAR_DEG:
+            return _Held(SUPPORTED, f"{phase.dir} in phase {phase.p}", phase.p)
+        if apart < _FAR_DEG:
+            verdict = UNVERIFIED
     expected = f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
     return _Held(verdict, expected, phases[0].p if len(phases) == 1 else None)
 

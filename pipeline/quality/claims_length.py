@@ -25,7 +25,7 @@ from pipeline.quality.claims_stretch import (
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import word_set
 from pipeline.quality.phrases import PhraseTree, phrase_tree
-from pipeline.quality.reading import CAPITAL, DIGIT, Reading
+from pipeline.quality.reading import CAPITAL, DIGIT, NUMERIC, Reading
 from pipeline.quality.stated import (
     CONTRADICTED,
     NUMBER,
@@ -48,6 +48,20 @@ _LENGTH = re.compile(
     r"(?P<whole>hour|minute|kilomet(?:er|re)|km|mile))\b",
     re.IGNORECASE,
 )
+# Units of which one is told without a number: "an hour and a half", "a mile".
+UNITS = frozenset({"hour", "kilometre", "kilometer", "km", "mile"})
+_ONE = re.compile(
+    rf"(?P<number>an?)\s+(?:(?P<time>hour)|(?P<way>kilomet(?:er|re)|km|mile))\b(?!\s*/){_HALF}"
+    rf"(?:\s+(?:and\s+)?(?P<more>{NUMBER})\s*(?P<finer>minutes?|mins?|seconds?|secs?)\b)?"
+    r"(?P<whole>(?!))?(?P<fraction>(?!))?(?P<count>(?!))?",
+    re.IGNORECASE,
+)
+_A = frozenset({"a", "an"})
+# Words before "an hour" that make a speed, a rate or a fraction of it.
+_NOT_ONE = word_set(
+    "half quarter quarters of km kms kmh kilometre kilometres kilometer kilometers mile miles "
+    "metres meters times once twice such what quite many by"
+)
 _FRACTIONS = {"half": 0.5, "quarter": 0.25, "three": 0.75}
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _METRES = {"k": 1000.0, "m": 1.0, "mile": 1609.344}
@@ -69,7 +83,8 @@ _BOUNDS: PhraseTree[Bound] = phrase_tree(
                     "for the past", "in the past", "for the last", "the last", "the next",
                     "late by", "meeting in", "appointment in", "train in", "flight in",
                     "starts in", "leaves in", "closes in", "opens in", "another", "sleep for",
-                    "lose", "losing", "lost", "save", "saves"],
+                    "lose", "losing", "lost", "save", "saves", "kill", "killing", "waste",
+                    "wasted", "wasting", "spare"],
     },
     short_form=word_tables().short_form,
     reverse=True,
@@ -79,11 +94,13 @@ _BOUNDS_AFTER: PhraseTree[Bound] = phrase_tree(
         "upper": ["tops", "max", "maximum", "at most", "at the most", "at the outside", "or less",
                   "or fewer", "or under", "or below", "or shorter", "or quicker", "or faster",
                   "and under", "and less", "and below", "or not even that"],
-        "lower": ["or more", "or over", "or above", "or longer", "or upwards", "and more",
+        "lower": ["or more", "or over", "or above", "or two", "or longer", "or upwards", "and more",
                   "and over", "and up", "and upwards", "and longer", "at least", "at the least",
                   "plus", "minimum"],
         "another": ["late", "early", "ago", "away", "behind", "walk", "stop", "break", "pause",
-                    "wait", "spare", "ahead", "further"],
+                    "wait", "spare", "ahead", "further", "to kill", "to spare",
+                    "to waste", "to burn", "to myself", "to ourselves", "left", "of sleep",
+                    "of my life", "s walk"],
     },
     short_form=word_tables().short_form,
     reverse=False,
@@ -119,11 +136,23 @@ def length_claim(
     mentions: Sequence[Mention],
     *,
     caption: bool,
+    asks: bool,
 ) -> Stated | None:
-    """Return what a text states of how long the trip is from a word on, if anything."""
-    match = _LENGTH.match(reading.text, reading.starts[number])
-    if match is None or _is_vague(reading, number, match):
+    """Return what a text states of how long the trip is from a word on, if anything.
+
+    Args:
+        reading: The text.
+        number: The word: a number, or one of `UNITS` of which there is one.
+        evidence: The trip's own record.
+        mentions: The names of the text.
+        caption: Whether it is the caption.
+        asks: Whether it is an instruction, in which "a hundred miles" only says many.
+    """
+    one = reading.words[number].canonical in UNITS
+    match = _one(reading, number) if one else _LENGTH.match(reading.text, reading.starts[number])
+    if match is None or _is_vague(reading, number, match, asks=asks):
         return None
+    number -= one
     if match["count"]:
         return _count(match, evidence)
     said = _said(reading, number, match)
@@ -135,10 +164,10 @@ def length_claim(
         true, expected = meta.length_m, f"about {meta.length_m / 1000:.1f} km"
         slack = max(_SLACK_M, _SLACK_WAY * true)
     halt = halt_claim(reading, said, evidence, mentions, caption=caption)
+    if halt is None and said.bound == "another":
+        halt = Held(None, expected)
     if halt is not None:
         return _stated(match, said.kind, halt)
-    if said.bound == "another":
-        return _stated(match, said.kind, Held(None, expected))
     fits = fits_length(said.amount, true, slack, said.bound)
     part = drive_claim(reading, said, evidence, mentions)
     if part is None and not fits:
@@ -146,23 +175,38 @@ def length_claim(
     of_road = said.first > 0 and reading.words[said.first - 1].canonical == "for"
     if part is not None and (part.fits or not fits or of_road):
         return _stated(match, said.kind, part)
+    if one and asks and not (fits or match["half"] or match["more"]):
+        return None  # "it feels like an hour"
     return _stated(match, said.kind, Held(fits, expected))
 
 
-def _is_vague(reading: Reading, number: int, match: re.Match[str]) -> bool:
+def _one(reading: Reading, number: int) -> re.Match[str] | None:
+    """Return what begins with "an hour" or the like, given its unit; None where it is no length."""
+    words = reading.words
+    if not number or words[number - 1].canonical not in _A:
+        return None
+    before = words[number - 2] if number > 1 and not reading.breaks(number - 1) else None
+    if before is not None and (before.canonical in _NOT_ONE or before.flags & NUMERIC):
+        return None  # "50 miles an hour"
+    if number + 1 < len(words) and words[number + 1].canonical in _A:
+        return None  # "a mile a minute"
+    return _ONE.match(reading.text, reading.starts[number - 1])
+
+
+def _is_vague(reading: Reading, number: int, match: re.Match[str], *, asks: bool) -> bool:
     """Tell whether a number only says "many": "a few hundred metres", "a hundred miles"."""
     if match["number"] is None or match["number"].lower() not in _MANY:
         return False
     before = reading.words[number - 1] if number else reading.words[0]
     if before.canonical in _VAGUE or before.flags & DIGIT:
         return True
-    return not (match["way"] or "").lower().startswith("met")
+    return asks and not (match["way"] or "").lower().startswith("met")
 
 
 def _said(reading: Reading, number: int, match: re.Match[str]) -> Said:
     """Return a length and what the words around it make of it."""
-    words, end = reading.words, number
-    while end < len(words) and reading.starts[end] < match.end():
+    words, starts, end, last = reading.words, reading.starts, number, match.end()
+    while end < len(words) and starts[end] < last:
         end += 1
     begin = number
     while begin and words[begin - 1].canonical in _ROUND:
@@ -176,15 +220,13 @@ def _said(reading: Reading, number: int, match: re.Match[str]) -> Said:
         if words[end].canonical == "from" and not _is_capital(reading, end + 1):
             bound = "another"  # "two minutes from the harbour"
     kind: Literal["duration", "distance"] = "duration"
-    unit = (match["way"] or match["whole"] or "").lower()
-    if match["way"] or unit[:1] == "k" or unit == "mile":
+    way = match["way"]
+    unit = (way or match["whole"] or "").lower()
+    if way or unit[:1] == "k" or unit == "mile":
         kind = "distance"
         amount = _METRES["mile" if unit.startswith("mile") else unit[0]]
-        amount *= (
-            _FRACTIONS[match["fraction"].split()[0].lower()]
-            if match["fraction"]
-            else _number(match)
-        )
+        fraction = match["fraction"]
+        amount *= _FRACTIONS[fraction.split()[0].lower()] if fraction else _number(match)
     else:
         amount = _seconds(match)
     return Said(kind, amount, bound, lead_of(reading, number), number, end)
@@ -213,9 +255,11 @@ def _seconds(match: re.Match[str]) -> float:
 
 
 def _number(match: re.Match[str]) -> float:
+    """Return how many units are told, halves included."""
     half = (match["half"] or "").lower()
     more = 0.75 if "three" in half else 0.25 if "quarter" in half else 0.5 if half else 0.0
-    return number_of(match["number"]) + more
+    number = match["number"].lower()
+    return (1.0 if number in _A else number_of(number)) + more
 
 
 def _of_part(

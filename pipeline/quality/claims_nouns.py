@@ -96,8 +96,16 @@ class NounClaims:
                 start = [tables.canonical(word) for word in before]
                 self.tree.add([*start, tables.canonical(last)], number)
                 self.tree.add([*start, tables.canonical(f"{last}s")], number)
+        # The bit that says that places were looked at too.
+        self._complete = 2 << len(table.nouns)
         self._shown_by = [_shown_by(noun) for noun in table.nouns]
         self._also_verbs = {tables.canonical(word) for word in table.also_verbs}
+        # Words that are a noun by themselves, begin no longer one and are no verb.
+        self._plain: dict[str, int] = {
+            word: node[""]
+            for word, node in self.tree.root.items()
+            if node.keys() == {""} and word not in self._also_verbs
+        }
         self._before = {fold(word) for word in table.before_nouns}
         self.refusing = frozenset(map(fold, table.keeping_off))
         self._words = words
@@ -109,20 +117,27 @@ class NounClaims:
         self, reading: Reading, number: int, evidence: Evidence, mentions: Sequence[Mention]
     ) -> Stated | None:
         """Return what a noun claims that begins with a word; None where it claims nothing."""
-        found = self.tree.after(reading.words, number)
-        if found is None or not self._is_claimed(reading, number, found[0]):
-            return None
-        end, noun = found
-        span = reading.starts[number], reading.end(end - 1)
+        word = reading.words[number]
+        plain = self._plain.get(word.canonical)
+        if plain is not None and not reading.flags & HINT_REFUSAL:
+            noun, start = plain, reading.starts[number]
+            end = start + word.size
+        else:
+            found = self.tree.after(reading.words, number)
+            if found is None or not self._is_claimed(reading, number, found[0]):
+                return None
+            noun, start = found[1], reading.starts[number]
+            end = reading.end(found[0] - 1)
         expected = self._shown_by[noun]
-        if not self._of_trip(evidence) >> noun & 1:
-            return Stated(*span, "noun", UNVERIFIED, expected, "record")
+        if not self._is_of_trip(evidence, noun):
+            return Stated(start, end, "noun", UNVERIFIED, expected, "record")
         before = reading.words[number - 1].canonical if number else ""
         phases = _phases_told(reading, number, evidence, mentions) if before in _TO_PLACE else []
         if phases and not self._of_phases(evidence, phases) >> noun & 1:
             told = " or ".join(str(phase.p) for phase in phases)
-            return Stated(*span, "noun", UNVERIFIED, f"{expected}, in phase {told}", "record")
-        return Stated(*span, "noun", SUPPORTED, expected, "record")
+            expected = f"{expected}, in phase {told}"
+            return Stated(start, end, "noun", UNVERIFIED, expected, "record")
+        return Stated(start, end, "noun", SUPPORTED, expected, "record")
 
     def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
         words = reading.words
@@ -139,12 +154,17 @@ class NounClaims:
             return end == len(words) or end in reading.begins or bool(reading.breaks(end))
         return words[first - 1].canonical in self._before
 
-    def _of_trip(self, evidence: Evidence) -> int:
-        """Return which nouns a trip's record bears out, one bit each."""
-        if evidence.nouns is None:
-            trip = evidence.trip
-            evidence.nouns = self._of(trip.phases, trip.places)
-        return evidence.nouns
+    def _is_of_trip(self, evidence: Evidence, noun: int) -> bool:
+        """Tell whether a trip's record bears a noun out; places are looked at last."""
+        shown = evidence.nouns
+        if shown is None:
+            shown = evidence.nouns = self._of(evidence.trip.phases, ())
+        if shown >> noun & 1:
+            return True
+        if not shown & self._complete:
+            places = self._of((), evidence.trip.places)
+            shown = evidence.nouns = shown | places | self._complete
+        return bool(shown >> noun & 1)
 
     def _of_phases(self, evidence: Evidence, phases: Sequence[Phase]) -> int:
         """Return which nouns some phases bear out."""
@@ -204,9 +224,11 @@ def _phases_told(
     """Return the phases in which a text says a noun is, at the start or end; none if it is open."""
     words, here = reading.words, number
     lowest = max(0, number - _MOST_TO_PLACE)
-    while here > lowest and here not in reading.begins and not reading.breaks(here):
+    while here > lowest and here not in reading.begins:
+        word = words[here - 1]
+        if word.after != " " and reading.breaks(here):
+            break
         here -= 1
-        word = words[here]
         if word.canonical in _TO_PLACE:
             continue
         if word.canonical in _AT_END:

@@ -12,7 +12,9 @@ place is named, any phase will do.
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import word_set
@@ -28,6 +30,7 @@ _HALTING = word_set(
 _STAYING = word_set("stay stays staying remain remains remaining spend spends spending spent")
 _VERBS = _HALTING | _STAYING
 _HALTS = word_set("halt stop pause wait break standstill stay stopover delay")
+_STANDING = _HALTS | _HALTING
 # Words that stand between "for" and a number, or between a verb and it.
 _FILLING = word_set(
     "about around approximately approx roughly only just some almost nearly a good full whole well "
@@ -52,7 +55,7 @@ _SLACK_SHARE = 0.2
 _BOUND_SHARE = 0.1
 
 
-class Said(NamedTuple):
+class Said(msgspec.Struct, frozen=True, gc=False):
     """A length as a text gives it.
 
     Attributes:
@@ -72,7 +75,7 @@ class Said(NamedTuple):
     end: int
 
 
-class Held(NamedTuple):
+class Held(msgspec.Struct, frozen=True, gc=False):
     """A length held against phases: whether it fits (None: open), what they show, which decided."""
 
     fits: bool | None
@@ -129,7 +132,7 @@ def _halt(reading: Reading, said: Said) -> int | None:
     words, first, end = reading.words, said.first, said.end
     if end < len(words) and not reading.breaks(end):
         after = end + (words[end].canonical == "of")  # "a 13-minute halt", "3 minutes of waiting"
-        if after < len(words) and words[after].canonical in _HALTS | _HALTING:
+        if after < len(words) and words[after].canonical in _STANDING:
             return after
     if not first or first in reading.begins:
         return None
@@ -138,7 +141,9 @@ def _halt(reading: Reading, said: Said) -> int | None:
         return first - 1
     if before == "of" and first > 1 and words[first - 2].canonical in _HALTS:
         return first - 2
-    lowest = max(reading.sentence(first), first - _MOST_BEFORE) if before == "for" else first
+    if before != "for":
+        return None
+    lowest = max(reading.sentence(first), first - _MOST_BEFORE)
     back = range(first - 2, lowest - 1, -1)
     return next((here for here in back if words[here].canonical in _VERBS), None)
 
@@ -154,7 +159,7 @@ def _held_halt(
 ) -> Held:
     places = _places_of(reading, halt, said, mentions)
     own = _phases_of(evidence, places) if places else evidence.trip.phases
-    lasts = _lasting(evidence)
+    lasts = lasting(evidence)
     longest = max((lasts[phase.p] for phase in own), default=0.0)
     where = ", ".join(one.name for one in places) or "a phase"
     expected = f"{where}: at most {longest:,.0f} seconds in one phase"
@@ -237,7 +242,7 @@ def _held_drive(said: Said, evidence: Evidence, places: Sequence[Mention]) -> He
     where = ", ".join(dict.fromkeys(one.name for one in places))
     if not own:
         return Held(None, where)
-    lasts = _lasting(evidence)
+    lasts = lasting(evidence)
     lengths = [lasts[one.p] if said.kind == "duration" else one.length_m for one in own]
     alone = [names.issuperset(one.road_names) for one in own]
     longest = sum(lengths)
@@ -255,7 +260,7 @@ def _held_drive(said: Said, evidence: Evidence, places: Sequence[Mention]) -> He
 _UNITS = {"duration": "seconds", "distance": "metres"}
 
 
-def _lasting(evidence: Evidence) -> list[float]:
+def lasting(evidence: Evidence) -> list[float]:
     """Return the seconds from where each phase begins to where the next one does."""
     meta = evidence.trip.meta
     begins = [phase.t_enter_s for phase in evidence.trip.phases]

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from math import cos, hypot, radians, sin
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from pipeline.language.areas import read_area
 from pipeline.quality.gazetteer import Gazetteer, Name, NameKind, Site
@@ -64,7 +64,7 @@ class Evidence:
         last: Number of its last phase.
         spots: Its names as the data writes them, each with the things so named in the order of
             their phases, roads and districts before places.
-        nouns: Nouns it bears out, as `claims_nouns` finds them; None before it looked.
+        nouns: Nouns it bears out, as far as `claims_nouns` looked; None before it did.
     """
 
     def __init__(self, trip: PlannedTrip | AnnotatedTrip, spots: dict[str, list[Spot]]) -> None:
@@ -100,12 +100,13 @@ class Evidence:
     def along(self, roads: Iterable[str]) -> list[Phase]:
         """Return the phases of some roads, those with no other road if there are any."""
         told = {
-            number: phase
+            spot[0]: spot[2]
             for road in roads
-            for number, kind, phase in self.spots.get(road, ())
-            if kind == "road" and isinstance(phase, Phase)
+            for spot in self.spots.get(road, ())
+            if spot[1] == "road"
         }
-        phases = [told[number] for number in sorted(told)]
+        # What is driven is a phase, never a place.
+        phases = cast("list[Phase]", [told[number] for number in sorted(told)])
         return [one for one in phases if len(one.road_names) == 1] or phases
 
 

@@ -59,7 +59,8 @@ class PhraseTree(Generic[_T]):
             meaning = node.get("")
             if meaning is not None:
                 best = first, meaning
-            if first == len(words):
+            # Where the node holds a meaning alone, no longer phrase begins so.
+            if first == len(words) or (meaning is not None and len(node) == 1):
                 break
             node = node.get(words[first].canonical)
         return best

@@ -1,6 +1,7 @@
 """Stage 5: marks that released texts do without are mended, or the text is refused.
 
     "To Café Ceuta — quickly; no stops"  ->  "To Café Ceuta, quickly, no stops"
+    "It takes ~8 minutes"                ->  "It takes about 8 minutes"
     "Via Rua A (then Rua B."             ->  hit `brackets`: the bracket is never closed
 
 A repair never guesses: where a bracket should close, or whether an unseen mark joins two letters or
@@ -16,11 +17,12 @@ from pipeline.quality.folding import split_words
 from pipeline.quality.reading import UNTIDY, Reading, is_tidy
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
+from pipeline.quality.stated import NUMBER
 from pipeline.records import Mention
 
 # Marks of a markup language, and pictures.
 _SIGN = (
-    r"(?:</?[A-Za-z][^<>]*>|[*_#~|\\{}<^=\u2022\u25cf]+"
+    r"(?:</?[A-Za-z][^<>]*>|[*_#~|\\{}<^=\u2022\u25cf\u2248\u223c]+"
     r"|[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f]+)"
 )
 _UNSEEN = (
@@ -40,7 +42,7 @@ _BYTES = "".join(
 # The first becomes one of these letters. "Ã" and "Â" stand before no such sign, after no small
 # letter and not alone; of the others only signs that are no letter and part no words tell.
 _MISREAD = (
-    rf"[ÃÂ][{_BYTES}]|(?<=[a-zß-ÿ])[ÃÂ](?![A-Z])|(?<!\w)[ÃÂ](?=\s)"
+    rf"[ÃÂ][{_BYTES}]|(?<=[a-zß-ÿ])[ÃÂ](?![A-Z])|(?<!\w)[ÃÂ](?=\s)|(?<!\w)Ã(?=[a-z])"
     r"|[ÄÅÎÏÐÑØÙ][\x80-\x9f¡-©¬®-³µ¶¸¹¼-¿€ƒ†‡ˆ‰™Ÿ\u201a\u201e]"
     r"|â(?:€|‚¬|[\x80-\x9f])|ï»¿"
 )
@@ -67,6 +69,10 @@ _PATTERNS: dict[Rule, re.Pattern[str]] = {
         r"|[,.]{2,}|([!?])[!?]+|,\s*(?=[.!?])"  # marks in a row
     ),
 }
+# Signs that say "about" before an amount, and words after which that is said already.
+_ABOUT = frozenset("~\u2248\u223c")
+_AMOUNT = re.compile(rf"\s?(?:{NUMBER}|an?\s)\b", re.IGNORECASE)
+_SAID_ABOUT = re.compile(r"\b(?:about|around|approx\.?|approximately|roughly)\s*$", re.IGNORECASE)
 # No released text may hold these, within names or without.
 _NOWHERE = frozenset("\u2014\u2015;\uff1b\u037e\u202d\u202e")
 # These change the order in which a text is seen, so nobody can tell which order was meant.
@@ -188,6 +194,14 @@ def _quote(match: re.Match[str]) -> str:
 
 def _markup(match: re.Match[str]) -> str:
     before, after = match.string[: match.start()], match.string[match.end() :]
+    if match.group().strip() in _ABOUT and _AMOUNT.match(after):
+        if before[-1:].isdigit():
+            return " to" if after[0].isspace() else "-"  # "5~6 minutes"
+        begins = not before or before.rstrip()[-1:] in {".", "!", "?"}
+        blank = "" if not before or before[-1].isspace() or before[-1] in "([" else " "
+        if _SAID_ABOUT.search(before):
+            return blank
+        return f"{blank}{'About' if begins else 'about'}{'' if after[0].isspace() else ' '}"
     return " " if before[-1:].isalnum() and after[:1].isalnum() else ""
 
 

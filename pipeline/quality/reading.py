@@ -68,6 +68,8 @@ _NOT_LATIN = re.compile(
     r"[^\W\d_A-Za-z\u00aa\u00ba\u00c0-\u02ff\u1d00-\u1dbf\u1e00-\u1eff"
     r"\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\ufb00-\ufb06\uff21-\uff3a\uff41-\uff5a]"
 )
+# Numbers of cells, trips, places and nodes: longer than any that people write.
+_IDENTIFIER = re.compile(r"(?=[a-f]*\d)(?=.*\d{2})[0-9a-f]{12,}")
 # Different words and pieces remembered; a city's texts hold far fewer.
 _WORDS_KEPT = 1 << 20
 # Codes of words that begin with a digit lie above those of all others.
@@ -149,6 +151,11 @@ def _marks(gap: str) -> str:
     return "".join(mark for mark in gap if mark not in _SOFT)
 
 
+def is_identifier(folded: str) -> bool:
+    """Tell whether a word, folded, is a number by which data knows a thing: "8a1126d33067fff"."""
+    return _IDENTIFIER.fullmatch(folded) is not None
+
+
 def is_tidy(after: str, following: str, *, last: bool) -> bool:
     """Tell whether no rule on marks or labels minds what stands after a word.
 
@@ -212,6 +219,7 @@ class Lexicon:
             flags |= SHOUTED if len(raw) > 1 and raw.isupper() else 0
         elif not first.islower():
             flags |= CASELESS
+        flags |= HINT_TERM if is_identifier(folded) else 0
         flags |= LETTERS if _LETTER.search(raw) else 0
         flags |= FOREIGN if not raw.isascii() and _NOT_LATIN.search(raw) else 0
         flags |= COMMON if tables.is_common(folded) else 0

@@ -2,6 +2,7 @@
 
     "Through the WATERFRONT area"     ->  "Through the waterside area"     (label, mended)
     "Commercial: dining, shopping"    ->  "restaurants and shops"          (label, mended)
+    "Commercial: the usual places"    ->  hit `label`: no words that the data has there
     "The trip covers 12 phases"       ->  hit `pipeline_word`: no plain word takes its place
     "It's just a phase"               ->  nothing: said so, it is an everyday word
 
@@ -12,16 +13,21 @@ published caption of Figure 16 says "for several phases" and "covers 12 phases".
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
+from pipeline.language.vocabulary import vocabulary
 from pipeline.params import document_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.phrases import PhraseTree
-from pipeline.quality.reading import HINT_TERM, Reading, Word
+from pipeline.quality.reading import HINT_TERM, Reading, Word, is_identifier
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.spans import Span, is_free
 from pipeline.quality.tables import WordTables
+
+# How phrases have numbers and identifiers.
+_ANY_NUMBER, _ID = "0", "#"
 
 
 class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,7 +38,8 @@ class _Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Heading(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heading: str
-    words: dict[str, str] | None = None
+    holds: Literal["words", "facilities", "labels", "name"]
+    words: dict[str, str] = {}
 
 
 class _Everyday(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +55,7 @@ class TermTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headings: list[_Heading]
     articles: list[str]
     nouns_after: list[str]
+    after_list: list[str]
     pipeline_words: list[str]
     everyday: list[_Everyday]
 
@@ -73,10 +81,8 @@ class Terminology:
         )
         self._label = re.compile(rf"\b(?:{alternatives})\b", re.IGNORECASE)
         names = "|".join(re.escape(one.heading) for one in table.headings)
-        self._heading = re.compile(
-            rf"\b(?P<heading>{names}):\s*(?P<list>[^.|;:!?]*)(?P<bar>\|\s*)?"
-        )
-        self._headings = {one.heading: one.words for one in table.headings}
+        self._heading = re.compile(rf"\b(?P<heading>{names}):")
+        self._headings = [_Headed(one, table) for one in table.headings]
         self._articles = frozenset(table.articles)
         self._nouns_after = frozenset(table.nouns_after)
         self._words: PhraseTree[bool] = PhraseTree()
@@ -84,6 +90,7 @@ class Terminology:
             *before, last = folded_words(phrase)
             for form in (last, f"{last}s"):
                 self._words.add([*before, form], meaning=True)
+        self._words.add([_ID], meaning=True)
         self._everyday: dict[str, tuple[PhraseTree[bool], PhraseTree[bool]]] = {}
         for everyday in table.everyday:
             around = PhraseTree[bool](), PhraseTree[bool]()
@@ -97,7 +104,7 @@ class Terminology:
         telling = {fold(one.label) for one in table.labels if "/" not in one.label}
         telling |= {fold(one.heading) for one in table.headings}
         for phrase in table.pipeline_words:
-            words = folded_words(phrase)
+            words = [word for word in folded_words(phrase) if word != _ANY_NUMBER]
             word = next((word for word in words if not tables.is_common(word)), words[-1])
             telling |= {word, f"{word}s"}
         self.hints = dict.fromkeys(telling, HINT_TERM)
@@ -115,22 +122,36 @@ class Terminology:
     def mend_labels(self, text: str, names: Sequence[Span]) -> str:
         """Put plain words in the place of labels, outside names; the same text where none are."""
 
-        def headed(match: re.Match[str]) -> str:
-            if not is_free(match.span("heading"), names):
-                return match.group()
-            said = _joined(match["list"].strip(), self._headings[match["heading"]])
-            if match.start() == 0:
-                said = said[:1].upper() + said[1:]
-            return f"{said}, " if match["bar"] and match.end() < len(text) else said
-
         def labelled(match: re.Match[str]) -> str:
             if not is_free(match.span(), names):
                 return match.group()
             return self._plain(match, text)
 
         mended = self._label.sub(labelled, text)
-        # Names lie elsewhere once a label is mended, so headings are mended by themselves.
-        return mended if mended != text else self._heading.sub(headed, text)
+        # Names lie elsewhere once something is mended, so headings are mended one by one.
+        for heading in self._headings:
+            if mended != text:
+                break
+            mended = self._without(heading, text, names)
+        return mended
+
+    def _without(self, heading: "_Headed", text: str, names: Sequence[Span]) -> str:
+        """Return a text without the first heading of a kind whose list can be told in words."""
+        for match in heading.pattern.finditer(text):
+            start, end = match.span()
+            before = folded_words(text[:start])[-1:]
+            if not is_free((start, match.end("list")), names) or (
+                before and before[0] in self._articles
+            ):
+                continue  # "the Commercial: dining"
+            if heading.is_name and is_free((end, end + 1), names):
+                continue
+            said = heading.said(match["list"])
+            if not text[:start].strip() or text[:start].rstrip()[-1] in ".!?":
+                said = said[:1].upper() + said[1:]
+            bar = ", " if match["bar"] and end < len(text) else ""
+            return f"{text[:start]}{said}{bar}{text[end:]}"
+        return text
 
     def _plain(self, match: re.Match[str], text: str) -> str:
         label = self._labels["".join(folded_words(match.group()))]
@@ -147,7 +168,7 @@ class Terminology:
         """Return the words of the pipeline in a text, outside its names."""
         hits = []
         number = 0
-        folded = [Word(fold(word) or word, 0, 0) for word in _raw_words(reading)]
+        folded = [Word(_said_of(word), 0, 0) for word in _raw_words(reading)]
         while number < len(folded):
             found = self._words.after(folded, number)
             if found is None:
@@ -174,20 +195,54 @@ class Terminology:
         return end < len(words) and after.after(words, end) is not None
 
 
+def _said_of(word: str) -> str:
+    """Return a word as phrases have it: any number is "0", any identifier "id"."""
+    folded = fold(word) or word
+    return _ID if is_identifier(folded) else _ANY_NUMBER if folded.isdecimal() else folded
+
+
 def _raw_words(reading: Reading) -> list[str]:
     return [reading.surface(number, number + 1) for number in range(len(reading.words))]
 
 
-def _joined(listed: str, words: dict[str, str] | None) -> str:
-    """Word the list after a heading: "dining, shopping" -> "restaurants and shops"."""
-    if words is None:
-        return listed
-    said = [words.get(item.strip(), _with_article(item.strip())) for item in listed.split(",")]
-    said = [item for item in said if item]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}" if said else ""
+class _Headed:
+    """A heading and the words that the data has after it; where others follow, nobody can mend it.
+
+    Attributes:
+        pattern: The heading, its `list`, and the `bar` that parts it from the next heading.
+        is_name: Whether a name follows, which stays as it is.
+    """
+
+    def __init__(self, heading: _Heading, table: TermTable) -> None:
+        self.is_name = heading.holds == "name"
+        self._words = dict(heading.words)
+        if heading.holds == "facilities":
+            categories = [one for kind in vocabulary().facilities for one in kind.categories]
+            self._words |= {one: _with_article(one) for one in categories}
+        elif heading.holds == "labels":
+            plain = [words for one in table.labels for words in (one.noun, one.bare)]
+            self._words |= {words: words for words in plain}
+        item = "|".join(map(re.escape, sorted(self._words, key=len, reverse=True)))
+        # A list is as long as it can be, and what follows it goes on with the sentence.
+        items = rf"(?>(?:{item})\b(?:\s*,\s*(?:{item})\b)*(?:,?\s+and\s+(?:{item})\b)?)"
+        following = "|".join(map(re.escape, table.after_list))
+        ends = rf"(?=\s*(?:$|[.,;:!?)\]|])|\s+(?:{following})\b)"
+        goes_on = rf"{'' if heading.holds == 'labels' else ends}(?P<bar>\s*\|\s*)?"
+        self.pattern = re.compile(
+            rf"\b{re.escape(heading.heading)}:\s*(?P<list>)(?P<bar>(?!))?"
+            if self.is_name
+            else rf"\b{re.escape(heading.heading)}:\s*(?P<list>{items}){goes_on}",
+            re.IGNORECASE if heading.holds == "labels" else 0,
+        )
+
+    def said(self, listed: str) -> str:
+        """Word a list: "dining, shopping" -> "restaurants and shops"."""
+        parts = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", listed) if listed else []
+        said = [self._words.get(part, part) for part in parts]
+        return (
+            said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}" if said else ""
+        )
 
 
 def _with_article(item: str) -> str:
-    if not item:
-        return ""
     return f"{'an' if item[0] in 'aeiou' else 'a'} {item}"

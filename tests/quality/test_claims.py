@@ -89,6 +89,73 @@ def test_numbers_side_by_side_are_no_time(text):
     assert not any(one.kind == "clock" for one in PORTO.inspect(text).claims)
 
 
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("Between 4 AM and 5 AM.", True), ("From 4:00 to 5:00.", True), ("From 4 to 5 AM.", True),
+     ("Between midnight and 6 AM.", True), ("Between four and five in the morning.", True),
+     ("A 4-5 AM trip.", True), ("Between 11 PM and 5 AM.", True), ("4 AM to 4:30 AM.", True),
+     ("Between midnight and dawn.", True), ("From night till morning.", True),
+     ("Sometime between about 4 and 5 AM.", True), ("Between 3 AM and noon.", True),
+     ("Between 5 AM and 6 AM.", False), ("From 5:00 to 7:00 AM.", False),
+     ("Between 4 and 5 PM.", False), ("Between noon and 2 PM.", False),
+     ("From 10 PM until midnight.", False), ("A 6-7 AM trip.", False),
+     ("From 4:11 AM to 4:53 AM.", False), ("Between 4:40 and 4:50 AM.", False)],
+)  # fmt: skip
+def test_a_stretch_of_time_holds_some_of_the_trip(text, right):
+    assert "contradicted" not in verdict(text) if right else "contradicted" in verdict(text)
+    assert verdict(text)
+    assert PORTO.rules(text) == ([] if right else ["wrong_time"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 23), st.integers(1, 6))
+def test_of_all_hours_those_are_right_that_the_trip_is_in_or_beside(first, hours):
+    last = (first + hours) % 24
+    text = f"From {first:02d}:00 to {last:02d}:00."
+    ends_before = (251 - 60 * last - 5) % 1440 < 1440 - 60 * hours - 20
+    begins_after = ends_before
+    assert PORTO.rules(text) == (["wrong_time"] if begins_after else [])
+
+
+def test_a_stretch_is_one_claim_and_its_hours_are_not_judged_apart():
+    (claim,) = PORTO.inspect("Trips between 2 AM and 6 AM", QUERY).claims
+    assert (claim.text, claim.verdict) == ("2 AM and 6 AM", "supported")
+
+
+@pytest.mark.parametrize(
+    "text", ["From 4 AM to Rua Direita.", "From 4 AM, to the park.", "4-5 streets on.",
+             "Between four and five people.", "From one to ten, five."]
+)  # fmt: skip
+def test_what_has_no_second_time_is_no_stretch(text):
+    assert "contradicted" not in PORTO.claims(text).values()
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [("On Tue.", True), ("On Tues, early.", True), ("Tue morning.", True), ("Tue, Jun 17.", True),
+     ("On Fri.", False), ("Late on Thurs.", False), ("Sat night.", False), ("Mon, Jun 17.", False),
+     ("17.6.2014", True), ("On 17/6/2014.", True), ("On 6/17/14.", True), ("On 2014-06-17.", True),
+     ("On 22.11.2014.", False), ("On 2014-06-18.", False), ("On 17.6.2013.", False)],
+)  # fmt: skip
+def test_short_days_and_dates_in_figures_are_held_against_the_start(text, right):
+    assert set(verdict(text)) == {"supported"} if right else "contradicted" in verdict(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I sat down.", "In the sun.", "On Sun Street.", "We wed there.", "Every Fri.", "Not on Sat.",
+     "Sunday drivers everywhere.", "In my Sunday best.", "My weekend bag.", "Black Friday is over.",
+     "Version 1.2.3.", "Ratio 1-2-3.", "To 10.2 km."],
+)  # fmt: skip
+def test_words_like_days_state_none(text):
+    assert not any(one.kind in {"day", "date"} for one in PORTO.inspect(text).claims)
+
+
+def test_figures_of_no_day_are_impossible():
+    assert PORTO.rules("On 35.13.2014.") == ["impossible_time"]
+    assert PORTO.rules("On 2014-02-31.") == ["impossible_time"]
+
+
 def without_a_clock() -> SmallTown:
     """Return Porto around a trip whose trace has no clock."""
     trip = phased_trip(step(["Rua A"]), step(["Rua B"]), t_start_s=60.0,
@@ -179,7 +246,7 @@ def test_a_length_that_people_would_round_to_is_supported(text):
      ("Nineteen hundred metres.", True), ("Two thousand metres.", True), ("15 min tops.", True),
      ("Over fifteen hundred metres.", True), ("Ten minutes or so.", True),
      ("Five hundred metres or less.", False), ("Three kilometres or more.", False),
-     ("At least 3 km.", False), ("900 metres at the most.", False), ("Not over a mile.", True),
+     ("At least 3 km.", False), ("900 metres at the most.", False), ("Not over 1.2 miles.", True),
      ("Over two hundred and fifty metres.", True), ("Under 1,200 metres.", False),
      ("Five minutes or less.", False), ("Half an hour or more.", False), ("Half a mile.", False),
      ("Two hours and up.", False), ("Beyond 3 km.", False), ("Fifty-five minutes.", False)],
@@ -194,6 +261,69 @@ def test_bounds_stand_before_or_after_a_length(text, right):
 )
 def test_what_only_says_many_is_no_length(text):
     assert verdict(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("A hundred kilometres.", "distance"), ("It goes on for a hundred miles.", "distance"),
+     ("It takes a hundred minutes.", "duration"), ("A thousand km long.", "distance")],
+)  # fmt: skip
+def test_where_nobody_speaks_many_is_a_length(text, kind):
+    for field in (CAPTION, QUERY):
+        assert PORTO.rules(text, field) == [f"wrong_{kind}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [("It takes an hour and a half.", "wrong_duration"), ("It takes an hour.", "wrong_duration"),
+     ("An hour or two.", "wrong_duration"), ("More than an hour.", "wrong_duration"),
+     ("An hour and 20 minutes.", "wrong_duration"), ("A kilometre long.", "wrong_distance"),
+     ("A mile and a half in all.", None), ("Over a mile.", None), ("A mile or so.", None),
+     ("Less than an hour.", None), ("Not even an hour.", None), ("A km or two.", None)],
+)  # fmt: skip
+def test_one_of_a_unit_is_a_length_as_well(text, rule):
+    assert len(verdict(text, CAPTION)) == 1
+    assert PORTO.rules(text, CAPTION) == ([rule] if rule else [])
+    assert PORTO.rules(text, QUERY) == ([rule] if rule else [])
+
+
+def test_in_an_instruction_an_hour_may_be_anyones_but_an_hour_and_a_half_is_told():
+    assert verdict("It feels like an hour.") == []
+    assert verdict("Under an hour.") == ["supported"]
+    assert verdict("I give it an hour and a half.") == ["contradicted"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Half an hour to kill.", "An hour to spare.", "An hour ago.", "A mile away.", "An hour early.",
+     "I waste half an hour.", "Ten minutes left, five to burn.", "Twenty minutes to myself."],
+)  # fmt: skip
+def test_an_hour_to_kill_is_none_of_the_trip(text):
+    for field in (LITERAL, CAPTION):
+        assert set(verdict(text, field)) == {"unverified"}
+        assert PORTO.inspect(text, field).findings == []
+
+
+@pytest.mark.parametrize("text", ["Once an hour.", "Rush hour.", "A mile a minute.", "The hour."])
+def test_rates_and_single_hours_are_no_length(text):
+    assert not {"duration", "distance"} & {one.kind for one in PORTO.inspect(text, CAPTION).claims}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("At 90 km/h.", "contradicted"), ("At 60 mph.", "contradicted"), ("25 m/s.", "contradicted"),
+     ("At ninety kilometres an hour.", "contradicted"), ("It averages 30 km/h.", "contradicted"),
+     ("A mean of 12 kph.", "supported"), ("At 12 km/h.", "supported"), ("At 8 mph.", "supported"),
+     ("At 25 km/h.", "unverified"), ("Never over 5 km/h.", "contradicted"),
+     ("Under 40 km per hour.", "unverified"), ("A 90 km/h zone.", "unverified"),
+     ("Where the limit is 90 km/h.", "unverified")],
+)  # fmt: skip
+def test_a_speed_is_held_against_the_mean_with_room_for_moments(text, found):
+    # 2 km in 10 minutes, 12 km/h; each phase lasts two minutes, the fastest 500 m: 15 km/h.
+    (claim,) = PORTO.inspect(text, CAPTION).claims
+    assert claim.verdict == found
+    assert PORTO.rules(text, CAPTION) == (["wrong_distance"] if found == "contradicted" else [])
+    assert PORTO.inspect(text, LITERAL).claims == []
 
 
 @pytest.mark.parametrize(

@@ -121,3 +121,51 @@ def test_a_trip_without_a_clock_leaves_the_year_open():
         "unverified",
         "unverified",
     ]
+
+
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
+          "October", "November", "December")  # fmt: skip
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 12), st.integers(1, 12), st.sampled_from(["{} trips", "An evening in {}",
+                                                                "One late {} night"]))  # fmt: skip
+def test_a_month_alone_is_right_in_it_and_wrong_in_all_others(now, said, words):
+    town = town_on(date(2024, now, 15))
+    fits = "supported" if now == said else "contradicted"
+    for name in (MONTHS[said - 1], MONTHS[said - 1][:3]):
+        assert verdict(town, words.format(name)) == [fits]
+
+
+def test_in_the_small_hours_of_the_first_it_is_still_the_month_before():
+    town = town_on(date(2024, 8, 1), at="12:30 AM")
+    assert verdict(town, "July night trips") == ["supported"]
+    assert verdict(town, "June night trips") == ["contradicted"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["May I go?", "We march on.", "Last July we met.", "Every May it floods.", "With April.",
+     "Since June.", "Until August.", "To June Street.", "In may ways."],
+)  # fmt: skip
+def test_words_like_months_and_other_years_state_nothing(text):
+    assert verdict(town_on(date(2024, 1, 15)), text, LITERAL) == []
+
+
+YEARS = ["Recorded in {}", "A trip of the year {}", "From the summer of {}", "In July of {}",
+         "During {}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", YEARS)
+def test_a_year_alone_is_held_against_the_start(words):
+    town = town_on(date(2024, 7, 15))
+    assert set(verdict(town, words.format(2024))) == {"supported"}
+    assert "contradicted" in verdict(town, words.format(2019))
+    assert "contradicted" not in verdict(town, words.format(2019), LITERAL)
+
+
+@pytest.mark.parametrize(
+    "text", ["In 2019 metres.", "Since 2019.", "Room 2019.", "In 20 19.", "2019 trips", "Of 1999."]
+)
+def test_other_figures_are_no_year(text):
+    assert verdict(town_on(date(2024, 7, 15)), text) == []

@@ -36,6 +36,14 @@ MENDED = [
     ("markup", "🚗 Rua Direita, now 🚗.", "Rua Direita, now."),
     ("markup", "<p> Now </p>", "Now"),
     ("markup", "Now * please.", "Now please."),
+    ("markup", "It takes ~10 min.", "It takes about 10 min."),
+    ("markup", "~10 min.", "About 10 min."),
+    ("markup", "It takes (~ 10 min).", "It takes (about 10 min)."),
+    ("markup", "A way of ≈2 km.", "A way of about 2 km."),
+    ("markup", "Roughly ~10 min.", "Roughly 10 min."),
+    ("markup", "It takes ~ten minutes.", "It takes about ten minutes."),
+    ("markup", "It takes 9~11 min.", "It takes 9-11 min."),
+    ("markup", "~~Now~~ please.", "Now please."),
     ("quotes", 'To " Rua Direita " now.', "To Rua Direita now."),
     ("quotes", "« Now » or never.", "Now or never."),
     ("invisible", "Now \u200b please.", "Now please."),
@@ -211,3 +219,10 @@ def test_letters_of_a_wrong_encoding_are_unreadable(letter, code):
 )  # fmt: skip
 def test_letters_of_many_tongues_are_readable(text):
     assert faults(Rule.UNREADABLE, text, []) == []
+
+
+@pytest.mark.parametrize("letter", "ÁÍÏÐÝ")
+@pytest.mark.parametrize("lost", ["ignore", "replace"])
+def test_letters_whose_second_byte_windows_lacks_are_unreadable(letter, lost):
+    misread = letter.encode().decode("cp1252", lost)
+    assert "unreadable" in PORTO.rules(f"By {misread}lvaro now.")

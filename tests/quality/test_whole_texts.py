@@ -10,14 +10,14 @@ from tests.answering_server import AnsweringServer
 from tests.language.asked_project import ABSENT, RECORDED
 from tests.quality.checked_project import CheckedProject, annotated, verified_by, verify_requests
 
-# Names in small letters, a speed, a turn: nothing of it is a claim to the rules.
-SAYS = "Drives {} past a row of palm trees, at 90 km/h"
+# Names in small letters, haste, a turn: nothing of it is a claim to the rules.
+SAYS = "Drives {} past a row of palm trees, in a hurry"
 WORDS = {
     "right": "today", "false": "soon", "unsure": "again", "elsewhere": "alone", "many": "quietly",
     "prose": "early", "known": "calmly", "both": "slowly",
 }  # fmt: skip
 PALMS = ("retrieval_query_2", "past a row of palm trees", "contradicted")
-SPEED = ("retrieval_query_2", "at 90 km/h", "unsupported")
+HASTE = ("retrieval_query_2", "in a hurry", "unsupported")
 
 
 def says(*listed: tuple[str, str, str], verdicts: tuple[str, ...] = ()) -> str:
@@ -37,9 +37,9 @@ def says(*listed: tuple[str, str, str], verdicts: tuple[str, ...] = ()) -> str:
 
 ANSWERS = {
     "right": [says()],
-    "false": [says(SPEED, PALMS)],
-    "unsure": [says(SPEED)],
-    "elsewhere": [says(("retrieval_query_1", "at 90 km/h", "contradicted"))],
+    "false": [says(HASTE, PALMS)],
+    "unsure": [says(HASTE)],
+    "elsewhere": [says(("retrieval_query_1", "in a hurry", "contradicted"))],
     "many": [says(*[PALMS] * 21)],
     "prose": ["The palm trees are made up."],
     "known": [says(("instruction_concise", "a dentist", "contradicted"), verdicts=("supported",))],
@@ -78,9 +78,9 @@ def test_what_the_record_denies_refuses_the_trip_and_what_it_cannot_tell_is_flag
     refused = {row["item_id"]: row["reason"] for row in project.rows("check_rejected")}
     assert refused == {"false": "not_borne_out", "both": "not_borne_out"}
     (claim,) = listed(checked(project)["unsure"])
-    start = SAYS.format("again").index("at 90")
+    start = SAYS.format("again").index("in a h")
     assert claim == {
-        "field": "retrieval_query_2", "start": start, "end": start + 10, "text": "at 90 km/h",
+        "field": "retrieval_query_2", "start": start, "end": start + 10, "text": "in a hurry",
         "kind": "statement", "verdict": "unverified", "phase": None, "expected": "nothing of it",
         "method": "verifier toy",
     }  # fmt: skip
