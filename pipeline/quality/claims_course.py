@@ -192,11 +192,14 @@ def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention])
         return []
     starts = reading.starts
     begin, stop = starts[first], starts[last]
-    return [
-        one.name
-        for one in mentions
-        if begin <= one.start < stop and one.kind == "road" and not _is_driven_to(reading, one)
-    ]
+    roads = []
+    for one in mentions:
+        start = one.start
+        if start >= stop:
+            break  # they stand in the order of the text
+        if begin <= start and one.kind == "road" and not _is_driven_to(reading, one):
+            roads.append(one.name)
+    return roads
 
 
 def _is_driven_to(reading: Reading, mention: Mention) -> bool:

@@ -92,8 +92,7 @@ class Grounder:
         mentions: list[Mention] = []
         hits: list[Hit] = []
         before: tuple[Found, Name, int] | None = None
-        in_order = reading.flags & HINT_ORDER
-        listed = False
+        words, in_order, listed = reading.words, reading.flags & HINT_ORDER, False
         for number, (one, role) in enumerate(zip(found, roles, strict=True)):
             span = _span(reading, one)
             if one.candidates:
@@ -107,14 +106,24 @@ class Grounder:
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
                 spot = verdict[2] if verdict[3] is None and role.role not in _NOT_DRIVEN else None
-                # Without words of order, names in one phase or in this and the next lie as told.
                 listed = (
                     in_order > 0
                     and before is not None
                     and one.first - before[0].end <= _MOST_LISTED
                     and _goes_on(reading, before[0], one, listed=listed)
                 )
-                if spot and before and (in_order or not 0 <= spot[0] - before[2] <= 1):
+                # Without words of order, only "A on B" tells how names lie that are phases apart.
+                if (
+                    spot
+                    and before
+                    and (
+                        in_order
+                        or (
+                            words[one.first - 1].canonical in _AT
+                            and not 0 <= spot[0] - before[2] <= 1
+                        )
+                    )
+                ):
                     other = one, verdict[0]
                     denied = _not_as_told(reading, before, other, evidence, span, listed=listed)
                     if denied is not None:

@@ -55,7 +55,10 @@ def first_comes_first(
     before = words[first[0] - 1].canonical if first[0] - 1 in reading.sentences else ""
     if before in {"after", "before"} and first[0] and end not in reading.sentences:
         return before == "after"  # "After A, B"
-    if not any(word.flags & HINT_ORDER for word in words[end:start]):
+    for between in words[end:start]:
+        if between.flags & HINT_ORDER:
+            break
+    else:
         has_first = second[1] < len(words) and words[second[1]].canonical == "first"
         return False if has_first and "but" in _said(reading, end, start) else None
     for number in range(end, start):
