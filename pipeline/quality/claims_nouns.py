@@ -31,7 +31,7 @@ from pipeline.quality.tables import WordTables
 from pipeline.records import Mention, Phase, Place
 
 # Words before a noun that are looked at for a refusal.
-_REFUSAL_WINDOW = 7
+_REFUSAL_WINDOW = 9
 # Words that say where a thing is that follows them, the end or the start of the trip, and words on
 # the way to it. A phase is so short that its neighbour will do.
 _AT_END = word_set("end ends ending finish finishes finishing terminates terminating")

@@ -126,7 +126,8 @@ class Grounder:
                 ):
                     other = one, verdict[0]
                     denied = _not_as_told(reading, before, other, evidence, span, listed=listed)
-                    if denied is not None:
+                    # Of a name that was told before, words of order may mean what is said of it.
+                    if denied is not None and not (in_order and _is_told(mentions)):
                         hits.append(denied)
                         mentions[-1] = _as_denied(mentions[-1], denied.rule)
                 before = (one, verdict[0], spot[0]) if spot else None
@@ -275,7 +276,12 @@ def _excused(
     """Return the verdict of a name that breaks a rule, given what `role_meant` says it is."""
     if meant == "aside" or (meant == "stay" and verdict[3] is Rule.WRONG_PHASE):
         return *verdict[:3], None
-    spot = _left(verdict[0], following, evidence) if meant == "leaves" else None
+    spot = None
+    if meant == "leaves":
+        spot = _left(verdict[0], following, evidence)
+    elif meant == "stop" and verdict[3] is Rule.WRONG_PHASE:
+        ends = (one for one in evidence.spots[verdict[0].text] if one[0] == evidence.last)
+        spot = next(ends, None)
     return verdict if spot is None else (*verdict[:2], spot, None)
 
 
@@ -369,6 +375,11 @@ def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]
     if name.tail and text.startswith(name.tail, end):
         end += len(name.tail)
     return start, end
+
+
+def _is_told(mentions: Sequence[Mention]) -> bool:
+    """Tell whether the last of some names is one of those before."""
+    return any(mention.name == mentions[-1].name for mention in mentions[:-1])
 
 
 def _as_denied(mention: Mention, rule: Rule) -> Mention:

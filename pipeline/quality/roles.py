@@ -222,7 +222,7 @@ def role_meant(
     """Look again at the role of a name that breaks a rule in it.
 
     "From A it turns onto B" leaves A for B on the way, "turn off A into B" takes B, "I prefer A to
-    B" goes to neither.
+    B" goes to neither; "via A and B, C" may end in C.
 
     Args:
         reading: The text.
@@ -233,6 +233,9 @@ def role_meant(
     """
     if role == "destination":
         return _no_end(reading, found[max(number - 1, 0) : number + 1])
+    if role == "way" and number and number + 1 == len(found):
+        before, one = found[number - 1], found[number]
+        return "stop" if before.end == one.first and "," in reading.gap(one.first) else role
     if role != "leaves" or number + 1 == len(found):
         return role
     end, following = found[number].end, found[number + 1].first

@@ -508,6 +508,12 @@ def test_what_is_kept_off_and_verbs_claim_nothing(text):
     assert verdict(text) == []
 
 
+def test_a_thing_that_is_kept_off_is_no_claim():
+    text = "I don't want to go anywhere near the seaside. To a cinema, please."
+    (claim,) = PORTO.inspect(text).claims
+    assert claim.text == "cinema"
+
+
 def test_a_name_bears_its_noun_out():
     town = town_of(planned_trip(phased_trip(step(["Pitkäsilta"]), step(["Tunnel Rocher"]))))
     assert town.claims("Over the bridge and through the tunnel.") == {

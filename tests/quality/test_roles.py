@@ -172,3 +172,28 @@ def test_of_two_roads_the_less_preferred_is_no_end():
 )
 def test_a_list_of_roads_after_then_is_in_order(text, rules):
     assert TOWN.rules(text, CAPTION) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Via Bergkatu and Castrenkatu, Dahlkatu.", []),  # the end, or one more of the way
+        ("Via Annankatu, Bergkatu, Dahlkatu.", []),
+        ("Via Bergkatu, Dahlkatu and Castrenkatu.", ["wrong_phase"]),
+        ("Via Bergkatu and Dahlkatu.", ["wrong_phase"]),
+    ],
+)
+def test_the_last_of_a_list_may_be_where_it_leads(text, rules):
+    assert TOWN.rules(text, "instruction_concise") == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Via Bergkatu, then Castrenkatu, mostly Bergkatu.", []),
+        ("Bergkatu first, Castrenkatu next. Then stay on Bergkatu.", []),
+        ("Via Castrenkatu, then Bergkatu, mostly Castrenkatu.", ["wrong_phase"]),
+    ],
+)
+def test_of_a_road_that_was_told_before_no_order_is_told(text, rules):
+    assert TOWN.rules(text, "instruction_concise") == rules
