@@ -2,7 +2,7 @@
 
     python bench/quality.py                          # annotated trips of helsinki and monaco
     python bench/quality.py --city porto --rounds 9
-    ->  1,469 trips: 3,000 per CPU second in all stages, 3,400 in those that need no other trip ...
+    ->  1,469 trips: 2,800 per CPU second in all stages, 3,000 in those that need no other trip ...
     python bench/quality.py --automaton              # needs ahocorasick-rs==1.0.3
 
 CPU seconds of the process, records in to findings out; reading trips and tables is apart. The best
