@@ -1,17 +1,18 @@
 # make repro   set up, then rebuild everything that changed (the whole pipeline at first)
 # make test    set up, with the model engines, then run every check: lint, types, tests
 # make setup   only the environment
+# make rules   compile the rules of quality control again after an edit; they work without, slower
 # make models  also what the model engines need (vLLM for CPUs, Ray, a small model): about 3 GB
 PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test setup models lint types browser
+.PHONY: repro test setup rules models lint types browser
 
 repro: setup
 	dvc repro
 
-test: setup models browser lint types
+test: setup rules models browser lint types
 	pytest
 
 lint: setup
@@ -31,7 +32,13 @@ $(BIN)/.installed: requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
 	@echo "compiling the matcher (about a minute, once)"
 	$(BIN)/python -m pipeline.trips.matching
+	@echo "compiling the rules of quality control (less than a minute, once)"
+	-$(BIN)/python -m pipeline.quality.compiling
 	touch $@
+
+# Where a rule was edited, its source is read until this is run: slower, and the same otherwise.
+rules: setup
+	python -m pipeline.quality.compiling
 
 models: $(BIN)/.models-installed
 

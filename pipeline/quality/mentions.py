@@ -61,7 +61,7 @@ class NameFinder:
         self._names, self._tables = names, tables
         self._look = SecondLook(names, tables)
         self._kinds = tables.foreign_place_types | tables.shared_place_types
-        self._sayings = tables.sayings & names.tree.keys()
+        self._sayings = tables.sayings.intersection(names.tree)
         self._name_places = tables.markers.root.keys() | tables.attaching.root.keys()
 
     def find(self, reading: Reading, evidence: Evidence) -> list[Found]:

@@ -69,9 +69,7 @@ class RoleReader:
         self._filling, self._joining = tables.filling, tables.joining
         self._refused_after = tables.refused_after
         self._told_after = tables.told_after
-        self._telling_after = (
-            _TAKING_BACK | tables.refused_after.root.keys() | tables.told_after.root.keys()
-        )
+        self._telling_after = _TAKING_BACK.union(tables.refused_after.root, tables.told_after.root)
 
     def roles(self, reading: Reading, found: Sequence[Found], *, caption: bool) -> list[NameRole]:
         """Return the role of each name of a text; None where the words leave it open.

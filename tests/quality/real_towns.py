@@ -109,3 +109,11 @@ def real_town(city: str) -> Town:
         Inspector(names, settings().rules, wording=settings().wording),
         {trip.trip_id: trip for trip in trips},
     )
+
+
+@cache
+def town_of(folder: str, city: str) -> Town:
+    """Return a default city with the trips of a folder of labelled texts."""
+    lines = (HERE / folder / f"trips_{city}.jsonl").read_bytes().splitlines()
+    trips = [msgspec.json.decode(line, type=PlannedTrip) for line in lines]
+    return real_town(city)._replace(trips={trip.trip_id: trip for trip in trips})

@@ -13,14 +13,12 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 
 from pipeline.quality.check_report import Score, precision_and_recall
 from pipeline.quality.inspection import FIELDS
 from pipeline.quality.rules import STAGE_OF, Rule
-from pipeline.records import PlannedTrip
-from tests.quality.real_towns import NAMES, Town, real_town, settings
+from tests.quality.real_towns import NAMES, settings, town_of
 
 HERE = Path(__file__).parent
 # Diversity is a matter of many texts, a repair that was taken back is no fault of a text, and only
@@ -72,18 +70,10 @@ def read(file: str) -> list[dict[str, Any]]:
 
 
 @cache
-def town(folder: str, city: str) -> Town:
-    """Return a default city with the trips of a folder."""
-    lines = (HERE / folder / f"trips_{city}.jsonl").read_bytes().splitlines()
-    trips = [msgspec.json.decode(line, type=PlannedTrip) for line in lines]
-    return real_town(city)._replace(trips={trip.trip_id: trip for trip in trips})
-
-
-@cache
 def found_in(folder: str) -> dict[str, list[str]]:
     """Return the rules that find something in each text of a folder."""
     return {
-        one["id"]: town(folder, one["city"]).rules(one["trip_id"], one["field"], one["text"])
+        one["id"]: town_of(folder, one["city"]).rules(one["trip_id"], one["field"], one["text"])
         for one in read(f"{folder}/texts.jsonl")
     }
 
