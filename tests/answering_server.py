@@ -4,18 +4,15 @@ with AnsweringServer(lambda body: '{"verdicts": []}') as server: server.url
 """
 
 import json
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.loopback_server import LoopbackServer
 
-class AnsweringServer:
-    """Answers each request.
 
-    Attributes:
-        url: Its address.
-    """
+class AnsweringServer(LoopbackServer):
+    """Answers each request."""
 
     def __init__(self, answering: Callable[[dict[str, Any]], str]) -> None:
         """Open the port.
@@ -23,19 +20,7 @@ class AnsweringServer:
         Args:
             answering: Gives the text of an answer from the body of a request.
         """
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answering))
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> "AnsweringServer":
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(_handler(answering))
 
 
 def _handler(answering: Callable[[dict[str, Any]], str]) -> type[BaseHTTPRequestHandler]:

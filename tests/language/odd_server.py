@@ -5,10 +5,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.language.engine_requests import GOOD
+from tests.loopback_server import LoopbackServer
 
 # No answer is that long; a stream that is read to its end anyway shows as sent pieces.
 ENDLESS = 5000
@@ -30,7 +31,7 @@ def good_events() -> Iterator[dict[str, Any]]:
     yield {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 9}}
 
 
-class OddServer:
+class OddServer(LoopbackServer):
     """Does what the last word of the user's message says; other messages are answered well.
 
     Attributes:
@@ -52,19 +53,7 @@ class OddServer:
         self.left = threading.Event()
         self._at_once = 0
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> "OddServer":
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(self._handler())
 
     def note(self, body: dict[str, Any], key: str) -> int:
         """Count a request in; returns how often its prompt has been received."""

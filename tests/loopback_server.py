@@ -1,0 +1,37 @@
+"""A real server on a free port of the loopback, in a thread of its own for as long as it is used.
+
+class Answering(LoopbackServer): ...
+with Answering(handler) as server: server.url   ->  "http://127.0.0.1:40123/v1"
+"""
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self
+
+
+class LoopbackServer:
+    """Serves between entering and leaving.
+
+    Attributes:
+        url: Its address.
+    """
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        """Open the port.
+
+        Args:
+            handler: Answers one request.
+        """
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
