@@ -36,6 +36,7 @@ _PLACE_AFTER = word_set(
 )
 _THE = frozenset({"the", "a", "an", "far", "deep"})
 _TO = frozenset({"to", "toward", "towards", "for"})
+_ON = frozenset({"on", "along", "down", "up", "via", "through", "over"})
 _LETTERS_BEFORE = word_set(
     "hdg heading head heads going go goes mostly mainly gen dir direction always keep "
     "course bearing for"
@@ -53,6 +54,8 @@ _AT_FIRST = word_set(
 _PARTING = frozenset({"and", "then", "before"})
 _OPENING_WORDS = 8
 _NEAR_DEG, _FAR_DEG = 67.5, 90.0
+# Share of a road from which on it counts as all of it.
+_MOST_OF_WAY = 0.75
 # Below this the way winds, and so may its directions.
 _STRAIGHT, _PHASE_STRAIGHT = 0.4, 0.5
 
@@ -152,11 +155,14 @@ def _judged(
         words = [word.canonical for word in reading.words[first:last]]
     if caption or _OVERALL.isdisjoint(words):
         # In a caption the clause tells of its road; elsewhere "trips from A that head north".
-        own = _roads(reading, first if caption else number, last, mentions)
+        own = _road_after(reading, end, mentions)
+        own = own or _roads(reading, first if caption else number, last, mentions)
         own = own or _road_before(reading, number, mentions)
         if not own and caption and reading.words[first - 1].canonical == "and" and first:
             # "turns onto Rua B and heads north": Rua B goes north.
             before, _ = _clause(reading, first - 2, first - 1)
+            if _tells_start(reading, before, first):
+                return _against(said, phases[:3]), "start"  # "starts on Rua A and heads north"
             own = _roads(reading, before, first - 1, mentions)
         if own:
             return _against(said, evidence.along(own)), "road"
@@ -177,7 +183,19 @@ def _is_opening(reading: Reading, first: int) -> bool:
     begin = first
     while begin and begin not in reading.sentences and first - begin < _OPENING_WORDS:
         begin -= 1
-    return not _AT_FIRST.isdisjoint(word.canonical for word in reading.words[begin:first])
+    return _tells_start(reading, begin, first)
+
+
+def _tells_start(reading: Reading, first: int, end: int) -> bool:
+    return not _AT_FIRST.isdisjoint(word.canonical for word in reading.words[first:end])
+
+
+def _road_after(reading: Reading, end: int, mentions: Sequence[Mention]) -> list[str]:
+    """Return the road right after some words and a preposition: "heads north along Rua B"."""
+    if end + 1 >= len(reading.words) or reading.words[end].canonical not in _ON:
+        return []
+    start = reading.starts[end + 1]
+    return [one.name for one in mentions if one.kind == "road" and one.start == start]
 
 
 def _road_before(reading: Reading, number: int, mentions: Sequence[Mention]) -> list[str]:
@@ -204,7 +222,11 @@ def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention])
 
 def _is_driven_to(reading: Reading, mention: Mention) -> bool:
     before = bisect_left(reading.starts, mention.start) - 1
-    return before >= 0 and reading.words[before].canonical in _TO
+    if before < 0:
+        return False
+    words = reading.words
+    far = before > 1 and words[before - 1].canonical == "far"  # "as far as Rua B"
+    return words[before].canonical in _TO or (far and words[before].canonical == "as")
 
 
 def _clause(reading: Reading, number: int, end: int) -> tuple[int, int]:
@@ -232,20 +254,22 @@ def _parts(reading: Reading, number: int) -> bool:
 def _against(said: float, phases: Sequence[Phase]) -> _Held:
     """Return what some phases make of a direction: one that fits will do, a winding one is open.
 
-    A road that is not driven has no phases, and its direction stays open.
+    It is contradicted where most of their way goes elsewhere and none of it goes there. A road that
+    is not driven has no phases, and its direction stays open.
     """
     if not phases:
         return _Held(UNVERIFIED, "a road of the trip")
-    verdict: ClaimVerdict = CONTRADICTED
+    way_m = elsewhere_m = 0.0
     for phase in phases:
+        way_m += phase.length_m
         if phase.heading_strength < _PHASE_STRAIGHT:
-            verdict = UNVERIFIED
             continue
-        apart = abs((said - phase.heading_deg + 180.0) % 360.0 - 180.0)
+        apart = _apart(said, phase.heading_deg)
         if apart <= _NEAR_DEG:
             return _Held(SUPPORTED, f"{phase.dir} in phase {phase.p}", phase.p)
-        if apart < _FAR_DEG:
-            verdict = UNVERIFIED
+        if apart >= _FAR_DEG:
+            elsewhere_m += phase.length_m
+    verdict = CONTRADICTED if elsewhere_m >= _MOST_OF_WAY * way_m else UNVERIFIED
     expected = f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
     return _Held(verdict, expected, phases[0].p if len(phases) == 1 else None)
 

@@ -98,7 +98,7 @@ class Grounder:
             if one.candidates:
                 verdict = self._verdict(one.candidates, role.role, evidence)
                 if verdict[3] is not None:
-                    meant = role_meant(reading, found, number, role.role, caption=caption)
+                    meant = role_meant(reading, found, number, roles, caption=caption)
                     verdict = _excused(verdict, meant, found[number + 1 :], evidence)
                 if verdict[0].lead or verdict[0].tail:
                     span = _with_marks(reading.text, span, verdict[0])
@@ -279,10 +279,19 @@ def _excused(
     spot = None
     if meant == "leaves":
         spot = _left(verdict[0], following, evidence)
+    elif meant == "pass" and verdict[3] is Rule.WRONG_PHASE:
+        spot = _passed(verdict[0], following[0], evidence)
     elif meant == "stop" and verdict[3] is Rule.WRONG_PHASE:
         ends = (one for one in evidence.spots[verdict[0].text] if one[0] == evidence.last)
         spot = next(ends, None)
     return verdict if spot is None else (*verdict[:2], spot, None)
+
+
+def _passed(road: Name, following: Found, evidence: Evidence) -> Spot | None:
+    """Return where the trip is on a road from which it comes to the next name; None for nowhere."""
+    phases = [p for one in following.candidates for p in evidence.phases_of(one.name)]
+    latest = max(phases, default=-1)
+    return next((spot for spot in evidence.spots[road.text] if spot[0] <= latest), None)
 
 
 def _left(road: Name, following: Sequence[Found], evidence: Evidence) -> Spot | None:
@@ -407,19 +416,9 @@ def _mention(
     kind, site = next(iter(name.sites.items()))
     if kind == "city":
         return Mention(
-            field,
-            start,
-            end,
-            text[start:end],
-            kind,
-            "grounded",
-            name.text,
-            None,
-            "",
-            None,
-            None,
-            how,
-        )
+            field, start, end, text[start:end], kind, "grounded", name.text,
+            None, "", None, None, how,
+        )  # fmt: skip
     return Mention(
         field, start, end, text[start:end], kind,
         "grounded" if rule is None else "off_route",

@@ -69,11 +69,18 @@ def first_comes_first(
         alone = told[0] == number + 1
         if alone and word in {"after", "before"} and number in reading.sentences:
             continue  # "... A. After B it ..." tells of B and what follows
-        if alone and word == "after" and not _OF_NAME.issuperset(_said(reading, number + 1, start)):
-            continue  # "after five minutes"
+        if alone and word == "after" and not _is_after(reading, end, number, start):
+            continue
         if meaning != "neither":
             return meaning == "before"
     return None
+
+
+def _is_after(reading: Reading, end: int, after: int, start: int) -> bool:
+    """Tell whether "after" between two names says that the first comes after the second."""
+    if "and" in _said(reading, end, after):
+        return False  # "A, and ends after B on C"
+    return _OF_NAME.issuperset(_said(reading, after + 1, start))  # "after five minutes" is not
 
 
 def _said(reading: Reading, first: int, end: int) -> list[str]:

@@ -42,6 +42,11 @@ _POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly
 # Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
 _LISTED = frozenset({"way", "pass", "avoid", "aside", "ends", "stay"})
 _SHARED = frozenset({"leaves", "origin", "destination", "avoid"})
+# Roles of a name that a text may go on to after "to A and", and the words it goes on with ...
+_STAGES = frozenset({None, "stop", "stay"})
+_GOES_ON_WITH = frozenset({"and", "then"})
+# ... unless these say how one comes to A.
+_BESIDE_THE_END = word_set("past via through along by from starting coming near not no never")
 # Roles of what a way comes from.
 _FROM = frozenset({"leaves", "origin"})
 
@@ -215,25 +220,33 @@ def _taken_back(reading: Reading, end: int, role: NameRole, following: int) -> N
 
 
 def role_meant(
-    reading: Reading, found: Sequence[Found], number: int, role: Role | None, *, caption: bool
+    reading: Reading,
+    found: Sequence[Found],
+    number: int,
+    roles: Sequence[NameRole],
+    *,
+    caption: bool,
 ) -> Role | None:
     """Look again at the role of a name that breaks a rule in it.
 
     "From A it turns onto B" leaves A for B on the way, "turn off A into B" takes B, "I prefer A to
-    B" goes to neither; "via A and B, C" may end in C.
+    B" goes to neither, "to A, please, and then B" to B; "via A and B, C" and "via A, B and C" may
+    end in C.
 
     Args:
         reading: The text.
         found: Its names in order.
         number: Which of them is meant.
-        role: Its role so far.
+        roles: Their roles so far.
         caption: Whether the text tells a drive in order, where any words may lie between A and B.
     """
+    role = roles[number].role
     if role == "destination":
+        if _goes_on(reading, found[number:], roles[number + 1 :]):
+            return "pass"
         return _no_end(reading, found[max(number - 1, 0) : number + 1])
     if role == "way" and number and number + 1 == len(found):
-        before, one = found[number - 1], found[number]
-        return "stop" if before.end == one.first and "," in reading.gap(one.first) else role
+        return "stop" if _ends_list(reading, found[: number + 1]) else role
     if role != "leaves" or number + 1 == len(found):
         return role
     end, following = found[number].end, found[number + 1].first
@@ -241,6 +254,37 @@ def role_meant(
         return "origin"
     turns = any(word.canonical in _TURNING for word in reading.words[end:following])
     return "leaves" if caption or turns else "origin"
+
+
+def _goes_on(reading: Reading, found: Sequence[Found], following: Sequence[NameRole]) -> bool:
+    """Tell whether a text goes on from a road that it leads to: "to A, please, and then B".
+
+    Args:
+        reading: The text.
+        found: The road and the names after it.
+        following: The roles of these.
+    """
+    if not following or following[0].role not in _STAGES or not _is_road(found[0]):
+        return False
+    one, other = found[:2]
+    if reading.sentence(other.first) >= one.end:
+        return False
+    between = [word.canonical for word in reading.words[one.end : other.first]]
+    while between and between[0] in _POLITE:
+        between.pop(0)
+    if not between or not _BESIDE_THE_END.isdisjoint(between):
+        return False
+    return between[0] in _GOES_ON_WITH or ("," in reading.gap(one.end) and between[0] in _TURNING)
+
+
+def _ends_list(reading: Reading, found: Sequence[Found]) -> bool:
+    """Tell whether the last name ends a list, by a comma or, of three or more, by "and"."""
+    one, before = found[-1], found[-2]
+    if before.end == one.first:
+        return "," in reading.gap(one.first)
+    joined = before.end + 1 == one.first and reading.words[before.end].canonical == "and"
+    long = len(found) > 2 and found[-3].end == before.first and "," in reading.gap(before.first)
+    return joined and long
 
 
 def _is_pair(reading: Reading, one: Found, other: Found) -> bool:

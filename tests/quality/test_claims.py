@@ -422,6 +422,37 @@ def test_sides_and_letters_state_no_direction(text):
     assert not any(one.kind == "direction" for one in PORTO.inspect(text).claims)
 
 
+# North, west, west, east for a short way; then round a corner to the south.
+BENDS = town_of(
+    planned_trip(
+        phased_trip(
+            step(["Rua A"]),
+            step(["Rua B"], heading_deg=265.0),
+            step(["Rua B"], heading_deg=265.0),
+            step(["Rua B"], heading_deg=10.0, length_m=30.0),
+            step(["Rua C"], heading_deg=185.0),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The car starts on Rua A and goes west.", "supported"),
+        ("The car starts on Rua A and goes east.", "contradicted"),
+        ("It starts on Rua A, turns onto Rua C and heads south.", "supported"),
+        ("It starts on Rua A, turns onto Rua C and heads west.", "unverified"),
+        ("After Rua A it heads east along Rua B.", "contradicted"),
+        ("After Rua C it heads west along Rua B.", "supported"),
+        ("After Rua A it heads south along Rua B.", "unverified"),
+        ("It runs west as far as Rua C.", "supported"),
+    ],
+)
+def test_a_direction_is_that_of_the_road_it_is_said_of(text, found):
+    assert list(BENDS.claims(text, CAPTION).values()) == [found]
+
+
 def test_a_winding_way_leaves_its_direction_open():
     steps = [step([f"Rua {n}"], heading_deg=90.0 * n) for n in range(5)]
     assert town_of(planned_trip(phased_trip(*steps))).claims("Head north.") == {

@@ -57,6 +57,12 @@ def test_other_words_tell_no_order(text):
         assert "wrong_phase" not in APART.rules(text.format(*names), CAPTION)
 
 
+def test_after_in_a_clause_of_its_own_tells_nothing_of_the_name_before():
+    town_ = town(["Rua A"], ["Rua B"], ["Rua C"])
+    assert town_.rules("It takes Rua A, and ends after Rua B on Rua C.", CAPTION) == []
+    assert town_.rules("It takes Rua A after Rua B.", CAPTION) == ["wrong_phase"]
+
+
 @pytest.mark.parametrize("text", TELLING)
 def test_roads_of_one_phase_are_told_as_it_lists_them(text):
     """Rua A, then Rua B, on which the trip goes on."""

@@ -150,6 +150,40 @@ def test_what_only_sounds_like_an_end_leaves_it_open(text):
     assert "wrong_phase" not in TOWN.rules(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Take Annankatu to Bergkatu, please, and then Castrenkatu.",
+        "From Annankatu go by Bergkatu to Castrenkatu and Dahlkatu.",
+        "Take Annankatu down to Bergkatu and stop at Kahvila Onni.",
+        "Bear left from Annankatu into Bergkatu and keep on to Dahlkatu.",
+        "Drive to Bergkatu, follow Castrenkatu.",
+        "Go via Annankatu, Bergkatu, Castrenkatu and Dahlkatu.",
+    ],
+)
+def test_a_road_that_a_text_goes_on_from_is_no_end(text):
+    assert TOWN.rules(text, LITERAL) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Take Annankatu to Bergkatu.",
+        "Take Annankatu to Castrenkatu via Bergkatu.",
+        "Drive to Castrenkatu and past Kahvila Onni.",
+        "Drive to Bergkatu and avoid Eerikinkatu.",
+        "Drive to Castrenkatu and then Bergkatu.",  # the other way round
+        "Drive to Castrenkatu. Start on Annankatu.",
+        "Drive to Castrenkatu in Helsinki.",
+        "Drive to Bergkatu. Castrenkatu is nice.",
+        "Drive to Kahvila Onni and the shop on Castrenkatu.",
+        "Go via Dahlkatu, Castrenkatu and Bergkatu.",
+    ],
+)
+def test_a_road_that_no_text_goes_on_from_is_an_end(text):
+    assert TOWN.rules(text, LITERAL) == ["wrong_phase"]
+
+
 def test_of_two_roads_the_less_preferred_is_no_end():
     assert TOWN.rules("I prefer Castrenkatu to Bergkatu.") == []
     assert TOWN.rules("I prefer Castrenkatu to Eerikinkatu.") == []
