@@ -161,11 +161,12 @@ def _judged(
         if not own and caption and reading.words[first - 1].canonical == "and" and first:
             # "turns onto Rua B and heads north": Rua B goes north.
             before, _ = _clause(reading, first - 2, first - 1)
-            if _tells_start(reading, before, first):
-                return _against(said, phases[:3]), "start"  # "starts on Rua A and heads north"
             own = _roads(reading, before, first - 1, mentions)
+            begins = not own or any(phase.p == 0 for phase in evidence.along(own))
+            if begins and _tells_start(reading, before, first):
+                return _against(said, phases[:3]), "start"  # "starts on Rua A and heads north"
         if own:
-            return _against(said, evidence.along(own)), "road"
+            return _against(said, evidence.along(own), share=_MOST_OF_WAY), "road"
         words = words or [word.canonical for word in reading.words[first:last]]
         if not _AT_FIRST.isdisjoint(words) or (caption and _is_opening(reading, first)):
             return _against(said, phases[:3]), "start"
@@ -251,11 +252,11 @@ def _parts(reading: Reading, number: int) -> bool:
     return bool(reading.breaks(number)) or number in reading.sentences
 
 
-def _against(said: float, phases: Sequence[Phase]) -> _Held:
+def _against(said: float, phases: Sequence[Phase], *, share: float = 1.0) -> _Held:
     """Return what some phases make of a direction: one that fits will do, a winding one is open.
 
-    It is contradicted where most of their way goes elsewhere and none of it goes there. A road that
-    is not driven has no phases, and its direction stays open.
+    It is contradicted where none of their way goes there, and the given share of it elsewhere. A
+    road that is not driven has no phases, and its direction stays open.
     """
     if not phases:
         return _Held(UNVERIFIED, "a road of the trip")
@@ -269,7 +270,7 @@ def _against(said: float, phases: Sequence[Phase]) -> _Held:
             return _Held(SUPPORTED, f"{phase.dir} in phase {phase.p}", phase.p)
         if apart >= _FAR_DEG:
             elsewhere_m += phase.length_m
-    verdict = CONTRADICTED if elsewhere_m >= _MOST_OF_WAY * way_m else UNVERIFIED
+    verdict = CONTRADICTED if elsewhere_m >= share * way_m else UNVERIFIED
     expected = f"one of {', '.join(dict.fromkeys(phase.dir for phase in phases))}"
     return _Held(verdict, expected, phases[0].p if len(phases) == 1 else None)
 

@@ -2,29 +2,37 @@
 
 compiled_modules(Path("."))  ->  [".compiled/pipeline/quality"], or [] once a source was edited
 
-`python -m pipeline.quality.compiling` makes them. The findings are the same either way, only the
-time is not, so an edit needs no compiling: it is the sources that count.
+`python -m pipeline.quality.compiling` makes them, whole with a list of what it made from what. The
+findings are the same either way, only the time is not, so an edit needs no compiling: it is the
+sources that count.
 """
 
 import json
 from pathlib import Path
+from typing import Any
 
 from pipeline.hashes import sha256_of
 
 FOLDER = ".compiled"
-SOURCES = "sources.json"
+# {"sources": {path: SHA-256}, "made": [path in the folder]}
+LIST = "compiled.json"
 
 
 def compiled_modules(root: Path) -> list[str]:
-    """Return the folder of compiled modules, for `__path__`; none where a source is another by now.
+    """Return the folder of compiled modules, for `__path__`.
+
+    None where there is none, a part of it is missing, or a source is another by now.
 
     Args:
         root: The project.
     """
     folder = root / FOLDER
     try:
-        sources: dict[str, str] = json.loads((folder / SOURCES).read_text("utf-8"))
-        same = all(sha256_of(root / file) == sha256 for file, sha256 in sources.items())
-    except (OSError, ValueError, AttributeError):
-        return []
-    return [str(folder / "pipeline/quality")] if sources and same else []
+        listed: dict[str, Any] = json.loads((folder / LIST).read_text("utf-8"))
+        sources, made = listed["sources"].items(), listed["made"]
+        whole = sources and all((folder / file).is_file() for file in made)
+        if whole and all(sha256_of(root / file) == sha256 for file, sha256 in sources):
+            return [str(folder / "pipeline/quality")]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return []

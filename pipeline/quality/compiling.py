@@ -13,14 +13,14 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import redirect_stderr, redirect_stdout
+import uuid
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 from pipeline.dvcfile import import_closure
 from pipeline.errors import SourceError
 from pipeline.hashes import sha256_of
-from pipeline.quality.compiled import FOLDER, SOURCES, compiled_modules
-from pipeline.replacing import replace_text
+from pipeline.quality.compiled import FOLDER, LIST, compiled_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 # What inspects a text. All that it imports of this package is compiled, new modules as well.
@@ -41,23 +41,40 @@ _NOT_DONE = (
 )
 
 
-def compile_rules() -> None:
-    """Compile the rules; nothing is done where they are compiled from the sources as they are.
+def compile_rules() -> bool:
+    """Compile the rules, unless they are compiled from the sources as they are.
+
+    Returns:
+        Whether there was anything to compile.
 
     Raises:
-        SourceError: There is no C compiler, or it or mypyc finds a fault in a module.
+        SourceError: There is no C compiler, it or mypyc finds a fault in a module, or a source was
+            edited meanwhile.
     """
     if compiled_modules(ROOT):
-        return
-    needed = import_closure(_FIRST)
-    sources = {file: sha256_of(ROOT / file) for file in sorted(needed)}
-    with tempfile.TemporaryDirectory() as aside:
-        _build(sorted(rules()), Path(aside))
-        # A process that runs keeps what it has opened. The list comes last: without it Python
-        # reads the sources.
+        return False
+    sources = _sources()
+    aside = ROOT / f"{FOLDER}.{uuid.uuid4().hex[:8]}"
+    try:
+        with tempfile.TemporaryDirectory() as passing:
+            _build(sorted(rules()), Path(passing), into=aside)
+        if _sources() != sources:
+            raise SourceError(_NOT_DONE.format("a source was edited meanwhile"))
+        made = sorted(file.relative_to(aside).as_posix() for file in aside.rglob("*.so"))
+        (aside / LIST).write_text(json.dumps({"sources": sources, "made": made}), "utf-8")
+        # A process that runs keeps what it has opened of the old ones.
         shutil.rmtree(ROOT / FOLDER, ignore_errors=True)
-        shutil.copytree(Path(aside) / "made", ROOT / FOLDER)
-    replace_text(ROOT / FOLDER / SOURCES, json.dumps(sources, indent=1))
+        with suppress(OSError):  # another process was faster, with the same
+            aside.rename(ROOT / FOLDER)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return True
+
+
+def _sources() -> dict[str, str]:
+    """Return the hash of every file that decides what is compiled, by its path from the root."""
+    needed = {*import_closure(_FIRST), str(Path(__file__).relative_to(ROOT))}
+    return {file: sha256_of(ROOT / file) for file in sorted(needed)}
 
 
 def rules() -> frozenset[str]:
@@ -66,8 +83,14 @@ def rules() -> frozenset[str]:
     return frozenset(file for file in needed if file.startswith("pipeline/quality/"))
 
 
-def _build(files: list[str], aside: Path) -> None:
-    """Translate modules to C and compile them into `made` of a folder for passing use."""
+def _build(files: list[str], passing: Path, *, into: Path) -> None:
+    """Translate modules to C and compile them.
+
+    Args:
+        files: The modules.
+        passing: A folder for files that nobody needs afterwards.
+        into: Where the compiled modules go, below the folders of their packages.
+    """
     # setuptools changes what is imported after it, so no other module may open it.
     from mypyc.build import mypycify  # noqa: PLC0415
     from setuptools import Distribution  # noqa: PLC0415
@@ -79,14 +102,14 @@ def _build(files: list[str], aside: Path) -> None:
     try:
         with redirect_stdout(said), redirect_stderr(said):
             extensions = mypycify(
-                [*files, f"--cache-dir={aside / 'types'}"],
+                [*files, f"--cache-dir={passing / 'types'}"],
                 opt_level="1",  # this code is as fast as with 3, and made sooner
                 debug_level="0",
-                target_dir=str(aside / "c"),
+                target_dir=str(passing / "c"),
                 group_name="pipeline.quality.rules_compiled",
             )
             command = build_ext(Distribution({"ext_modules": extensions}))
-            command.build_lib, command.build_temp = str(aside / "made"), str(aside / "objects")
+            command.build_lib, command.build_temp = str(into), str(passing / "objects")
             command.finalize_options()
             command.run()
     except SystemExit as fault:
@@ -103,7 +126,8 @@ def _build(files: list[str], aside: Path) -> None:
 if __name__ == "__main__":
     began = time.monotonic()
     try:
-        compile_rules()
+        done = compile_rules()
     except SourceError as told:
         sys.exit(str(told))
-    print(f"rules of quality control compiled in {time.monotonic() - began:.0f} s")
+    took = f"compiled in {time.monotonic() - began:.0f} s" if done else "compiled already"
+    print(f"rules of quality control: {took}")

@@ -36,6 +36,11 @@ _OF_NAME = word_set(
     "a an the bit short stretch of passing leaving crossing following driving going along over by "
     "past having passed left crossed followed it has they we you took take taking turning from"
 )
+# Before "after" these say what is done there, nothing of the name before: "A, and ends after B".
+_DONE_AFTER = word_set(
+    "end ends ending ended finish finishes finishing stop stops stopping arrive arrives arriving "
+    "turn turns turning and"
+)
 _LONGEST = 8
 
 
@@ -78,7 +83,7 @@ def first_comes_first(
 
 def _is_after(reading: Reading, end: int, after: int, start: int) -> bool:
     """Tell whether "after" between two names says that the first comes after the second."""
-    if "and" in _said(reading, end, after):
+    if after > end and reading.words[after - 1].canonical in _DONE_AFTER:
         return False  # "A, and ends after B on C"
     return _OF_NAME.issuperset(_said(reading, after + 1, start))  # "after five minutes" is not
 

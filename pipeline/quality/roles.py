@@ -42,11 +42,19 @@ _POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly
 # Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
 _LISTED = frozenset({"way", "pass", "avoid", "aside", "ends", "stay"})
 _SHARED = frozenset({"leaves", "origin", "destination", "avoid"})
-# Roles of a name that a text may go on to after "to A and", and the words it goes on with ...
+# Roles of a name that a text may go on to after "to A and", what it goes on with, and the words on
+# the way there.
 _STAGES = frozenset({None, "stop", "stay"})
 _GOES_ON_WITH = frozenset({"and", "then"})
-# ... unless these say how one comes to A.
-_BESIDE_THE_END = word_set("past via through along by from starting coming near not no never")
+_ONWARD = (
+    _GOES_ON_WITH
+    | _TURNING
+    | _POLITE
+    | word_set(
+        "from there on to at in the a stop stopping continue carry keep go pick up along down left "
+        "right straight ahead next finally"
+    )
+)
 # Roles of what a way comes from.
 _FROM = frozenset({"leaves", "origin"})
 
@@ -267,12 +275,13 @@ def _goes_on(reading: Reading, found: Sequence[Found], following: Sequence[NameR
     if not following or following[0].role not in _STAGES or not _is_road(found[0]):
         return False
     one, other = found[:2]
-    if reading.sentence(other.first) >= one.end:
+    toward = one.first and reading.words[one.first - 1].canonical in _TOWARD
+    if not toward or reading.sentence(other.first) >= one.end:
         return False
     between = [word.canonical for word in reading.words[one.end : other.first]]
     while between and between[0] in _POLITE:
         between.pop(0)
-    if not between or not _BESIDE_THE_END.isdisjoint(between):
+    if not between or not _ONWARD.issuperset(between):
         return False
     return between[0] in _GOES_ON_WITH or ("," in reading.gap(one.end) and between[0] in _TURNING)
 

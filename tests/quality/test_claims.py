@@ -447,10 +447,22 @@ BENDS = town_of(
         ("After Rua C it heads west along Rua B.", "supported"),
         ("After Rua A it heads south along Rua B.", "unverified"),
         ("It runs west as far as Rua C.", "supported"),
+        ("Near the end it leaves Rua C and goes north.", "contradicted"),
+        ("It turns at the first corner onto Rua C and heads south.", "supported"),
     ],
 )
 def test_a_direction_is_that_of_the_road_it_is_said_of(text, found):
     assert list(BENDS.claims(text, CAPTION).values()) == [found]
+
+
+def test_a_short_winding_way_at_the_start_leaves_its_direction_open():
+    steps = [
+        step(["Rua A"], heading_deg=270.0, heading_strength=0.3, length_m=150.0),
+        *(step([f"Rua {name}"], length_m=500.0) for name in "BCD"),
+    ]
+    town = town_of(planned_trip(phased_trip(*steps)))
+    for text in ("It starts out heading west.", "It briefly goes west."):
+        assert town.claims(text, CAPTION) == {"west": "unverified"}
 
 
 def test_a_winding_way_leaves_its_direction_open():

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.errors import SourceError
 from pipeline.hashes import sha256_of
-from pipeline.quality.compiled import FOLDER, SOURCES, compiled_modules
+from pipeline.quality import compiling
+from pipeline.quality.compiled import FOLDER, LIST, compiled_modules
 from pipeline.quality.compiling import rules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,25 +112,53 @@ def test_without_a_compiler_one_line_says_so_and_the_sources_are_read(copy: Path
     assert python("-c", WHICH, root=copy).stdout.strip().endswith(".py")
 
 
+def test_a_source_that_is_edited_while_it_is_compiled_leaves_nothing_behind(copy, monkeypatch):
+    shutil.rmtree(copy / FOLDER)
+    monkeypatch.setattr(compiling, "ROOT", copy)
+    monkeypatch.setattr(compiling, "__file__", str(copy / "pipeline/quality/compiling.py"))
+
+    def build_and_edit(files, passing, *, into):
+        (into / "pipeline/quality").mkdir(parents=True)
+        edit(copy / "pipeline/quality/order.py", "# Edited.")
+
+    monkeypatch.setattr(compiling, "_build", build_and_edit)
+    with pytest.raises(SourceError, match="a source was edited meanwhile"):
+        compiling.compile_rules()
+    assert not list(copy.glob(f"{FOLDER}*"))
+
+
+def test_if_a_compiled_module_is_gone_the_sources_are_read(copy: Path):
+    next((copy / FOLDER).rglob("phrases*.so")).unlink()
+    assert python("-c", WHICH, root=copy).stdout.strip().endswith(".py")
+
+
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("sources", "made", "found"),
     [
-        pytest.param(None, False, id="none"),
-        pytest.param("{", False, id="cut off"),
-        pytest.param("[]", False, id="no record"),
-        pytest.param("{}", False, id="no sources"),
-        pytest.param('{"rule.py": 1}', False, id="no hash"),
-        pytest.param('{"gone.py": "00"}', False, id="source gone"),
-        pytest.param("same", True, id="same"),
+        pytest.param({"rule.py": "hash of it"}, ["rule.so"], True, id="same"),
+        pytest.param({"rule.py": "00"}, ["rule.so"], False, id="edited"),
+        pytest.param({"rule.py": 1}, ["rule.so"], False, id="no hash"),
+        pytest.param({"gone.py": "00"}, ["rule.so"], False, id="source gone"),
+        pytest.param({"rule.py": "hash of it"}, ["gone.so"], False, id="module gone"),
+        pytest.param({"rule.py": "hash of it"}, None, False, id="no modules"),
+        pytest.param({}, ["rule.so"], False, id="no sources"),
+        pytest.param([], ["rule.so"], False, id="no record"),
     ],
 )
-def test_the_list_of_sources_decides(tmp_path: Path, text: str | None, found: bool):
-    rule = tmp_path / "rule.py"
+def test_the_list_decides(tmp_path: Path, sources, made, found: bool):
+    rule, folder = tmp_path / "rule.py", tmp_path / FOLDER
     rule.write_text("RULE = 1\n", "utf-8")
+    folder.mkdir()
+    (folder / "rule.so").touch()
+    if sources == {"rule.py": "hash of it"}:
+        sources = {"rule.py": sha256_of(rule)}
+    (folder / LIST).write_text(json.dumps({"sources": sources, "made": made}), "utf-8")
+    assert compiled_modules(tmp_path) == ([str(folder / "pipeline/quality")] if found else [])
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "1"])
+def test_a_list_that_cannot_be_read_is_none(tmp_path: Path, text: str):
     (tmp_path / FOLDER).mkdir()
-    if text == "same":
-        text = json.dumps({"rule.py": sha256_of(rule)})
-    if text is not None:
-        (tmp_path / FOLDER / SOURCES).write_text(text, "utf-8")
-    folder = [str(tmp_path / FOLDER / "pipeline/quality")]
-    assert compiled_modules(tmp_path) == (folder if found else [])
+    assert compiled_modules(tmp_path) == []
+    (tmp_path / FOLDER / LIST).write_text(text, "utf-8")
+    assert compiled_modules(tmp_path) == []

@@ -61,6 +61,7 @@ def test_after_in_a_clause_of_its_own_tells_nothing_of_the_name_before():
     town_ = town(["Rua A"], ["Rua B"], ["Rua C"])
     assert town_.rules("It takes Rua A, and ends after Rua B on Rua C.", CAPTION) == []
     assert town_.rules("It takes Rua A after Rua B.", CAPTION) == ["wrong_phase"]
+    assert town_.rules("It takes Rua A and does so after Rua B.", CAPTION) == ["wrong_phase"]
 
 
 @pytest.mark.parametrize("text", TELLING)

@@ -158,6 +158,7 @@ def test_what_only_sounds_like_an_end_leaves_it_open(text):
         "Take Annankatu down to Bergkatu and stop at Kahvila Onni.",
         "Bear left from Annankatu into Bergkatu and keep on to Dahlkatu.",
         "Drive to Bergkatu, follow Castrenkatu.",
+        "Drive to Bergkatu and from there along Castrenkatu.",
         "Go via Annankatu, Bergkatu, Castrenkatu and Dahlkatu.",
     ],
 )
@@ -174,6 +175,11 @@ def test_a_road_that_a_text_goes_on_from_is_no_end(text):
         "Drive to Bergkatu and avoid Eerikinkatu.",
         "Drive to Castrenkatu and then Bergkatu.",  # the other way round
         "Drive to Castrenkatu. Start on Annankatu.",
+        "It ends on Bergkatu, turning off Castrenkatu.",
+        "My destination is Bergkatu and I like Castrenkatu.",
+        "Trips starting on Annankatu, ending on Bergkatu and following Castrenkatu.",
+        "I want to go to Bergkatu and I do not care whether we take Castrenkatu.",
+        "Drive to Bergkatu and mind the works on Castrenkatu.",
         "Drive to Castrenkatu in Helsinki.",
         "Drive to Bergkatu. Castrenkatu is nice.",
         "Drive to Kahvila Onni and the shop on Castrenkatu.",
