@@ -50,6 +50,9 @@ _AT_FIRST = word_set(
     "first initially start starts starting sets set leave leaves leaving depart departs "
     "begin begins"
 )
+# A direction of one turn is not that of the whole way.
+_TURNS = word_set("turn turns turning bend bends bending swing swings swinging")
+_DENYING = frozenset({"without", "not", "never"})
 # Words and marks that part what is said of one road from what is said of the next.
 _PARTING = frozenset({"and", "then", "before"})
 _OPENING_WORDS = 8
@@ -150,33 +153,55 @@ def _judged(
     said = 45.0 * point
     first, last = _clause(reading, number, end)
     phases = evidence.trip.phases
-    words: list[str] = []
-    if not caption:
-        words = [word.canonical for word in reading.words[first:last]]
+    words = [word.canonical for word in reading.words[first:last]]
     if caption or _OVERALL.isdisjoint(words):
-        # In a caption the clause tells of its road; elsewhere "trips from A that head north".
-        own = _road_after(reading, end, mentions)
-        own = own or _roads(reading, first if caption else number, last, mentions)
-        own = own or _road_before(reading, number, mentions)
-        if not own and caption and reading.words[first - 1].canonical == "and" and first:
-            # "turns onto Rua B and heads north": Rua B goes north.
-            before, _ = _clause(reading, first - 2, first - 1)
-            own = _roads(reading, before, first - 1, mentions)
-            begins = not own or any(phase.p == 0 for phase in evidence.along(own))
-            if begins and _tells_start(reading, before, first):
-                return _against(said, phases[:3]), "start"  # "starts on Rua A and heads north"
-        if own:
-            return _against(said, evidence.along(own), share=_MOST_OF_WAY), "road"
-        words = words or [word.canonical for word in reading.words[first:last]]
-        if not _AT_FIRST.isdisjoint(words) or (caption and _is_opening(reading, first)):
+        found = _by_road(said, reading, number, end, evidence, mentions, caption=caption)
+        if found is not None:
+            return found
+        if _tells_start(reading, first, last) or (caption and _is_opening(reading, first)):
             return _against(said, phases[:3]), "start"
-    if caption:
+    if caption or not _TURNS.isdisjoint(words):
         return _against(said, phases), "any phase"
     heading = degrees(atan2(*evidence.course))
     expected = f"{_POINTS[int((heading % 360.0 + 22.5) // 45.0) % 8]} overall"
     if evidence.straightness < _STRAIGHT:
         return _Held(UNVERIFIED, expected), "winding"
     return _Held(_by_angle(_apart(said, heading)), expected), "whole way"
+
+
+def _by_road(
+    said: float,
+    reading: Reading,
+    number: int,
+    end: int,
+    evidence: Evidence,
+    mentions: Sequence[Mention],
+    *,
+    caption: bool,
+) -> tuple[_Held, str] | None:
+    """Return what the road makes of a direction that a text says of it; None where of none.
+
+    In a caption the clause tells of its road; elsewhere "trips from A that head north".
+    """
+    first, last = _clause(reading, number, end)
+    own = _road_after(reading, end, mentions)
+    own = own or _roads(reading, first if caption else number, last, mentions)
+    own = own or _road_before(reading, number, mentions)
+    if not own and caption and reading.words[first - 1].canonical == "and" and first:
+        # "turns onto Rua B and heads north": Rua B goes north.
+        before, _ = _clause(reading, first - 2, first - 1)
+        own = _roads(reading, before, first - 1, mentions)
+        begins = not own or any(phase.p == 0 for phase in evidence.along(own))
+        if begins and _tells_start(reading, before, first):
+            # "starts on Rua A and heads north"
+            return _against(said, evidence.trip.phases[:3]), "start"
+    if own:
+        return _against(said, evidence.along(own), share=_MOST_OF_WAY), "road"
+    if caption:
+        held = _against(said, evidence.along(_road_so_far(reading, number, mentions)))
+        if held.verdict == SUPPORTED:
+            return held, "road"  # "takes Rua B, first north and then east"
+    return None
 
 
 def _is_opening(reading: Reading, first: int) -> bool:
@@ -188,7 +213,13 @@ def _is_opening(reading: Reading, first: int) -> bool:
 
 
 def _tells_start(reading: Reading, first: int, end: int) -> bool:
-    return not _AT_FIRST.isdisjoint(word.canonical for word in reading.words[first:end])
+    """Tell whether some words speak of the start: "leaving Rua A", not "without leaving Rua A"."""
+    words = reading.words
+    return any(
+        words[number].canonical in _AT_FIRST
+        and not (number and words[number - 1].canonical in _DENYING)
+        for number in range(first, end)
+    )
 
 
 def _road_after(reading: Reading, end: int, mentions: Sequence[Mention]) -> list[str]:
@@ -203,6 +234,13 @@ def _road_before(reading: Reading, number: int, mentions: Sequence[Mention]) -> 
     """Return the road right before a word: "take Rua B north"."""
     start = reading.starts[number]
     return [one.name for one in mentions if one.kind == "road" and 0 <= start - one.end <= 1]
+
+
+def _road_so_far(reading: Reading, number: int, mentions: Sequence[Mention]) -> list[str]:
+    """Return the last road that the sentence of a word names before it."""
+    begin, end = reading.starts[reading.sentence(number)], reading.starts[number]
+    roads = [one.name for one in mentions if one.kind == "road" and begin <= one.start < end]
+    return roads[-1:]
 
 
 def _roads(reading: Reading, first: int, last: int, mentions: Sequence[Mention]) -> list[str]:

@@ -32,6 +32,8 @@ from pipeline.records import Mention, Phase, Place
 
 # Words before a noun that are looked at for a refusal.
 _REFUSAL_WINDOW = 9
+# Before "out" these keep off; other words go there: "where people go out".
+_KEEPING_OUT = word_set("leave leaving left keep keeps keeping stay stays staying kept stayed")
 # Words that say where a thing is that follows them, the end or the start of the trip, and words on
 # the way to it. A phase is so short that its neighbour will do.
 _AT_END = word_set("end ends ending finish finishes finishing terminates terminating")
@@ -141,13 +143,8 @@ class NounClaims:
 
     def _is_claimed(self, reading: Reading, first: int, end: int) -> bool:
         words = reading.words
-        if reading.flags & HINT_REFUSAL:
-            lowest = max(0, first - _REFUSAL_WINDOW)
-            here = first
-            while here > lowest and here not in reading.sentences:
-                here -= 1
-                if words[here].flags & HINT_REFUSAL:
-                    return False
+        if reading.flags & HINT_REFUSAL and _is_refused(reading, first):
+            return False
         if end - first > 1 or words[first].canonical not in self._also_verbs:
             return True
         if first in reading.begins:
@@ -216,6 +213,22 @@ class NounClaims:
                 found |= 1 << number
         self._shown[text] = found
         return found
+
+
+def _is_refused(reading: Reading, noun: int) -> bool:
+    """Tell whether words before a noun say that it is kept off or not there: "past no museum"."""
+    words, here = reading.words, noun
+    lowest = max(0, noun - _REFUSAL_WINDOW)
+    while here > lowest and here not in reading.sentences:
+        here -= 1
+        word = words[here].canonical
+        if word == "then":
+            return False  # "without a stop and then to a museum"
+        if words[here].flags & HINT_REFUSAL:
+            before = words[here - 1].canonical if here else ""
+            if (word != "out" or before in _KEEPING_OUT) and (word, before) != ("not", "why"):
+                return True
+    return False
 
 
 def _phases_told(

@@ -339,7 +339,10 @@ def _apart(one: Name, other: Name, evidence: Evidence) -> int:
 def _is_beside(reading: Reading, end: int, start: int) -> bool:
     """Tell whether the words from one name to the next say no more than "on" or "in"."""
     plain = all(word.canonical in _BESIDE for word in reading.words[end:start])
-    return plain and not any(reading.breaks(number) for number in range(end, start + 1))
+    parted = any(
+        number in reading.begins or reading.breaks(number) for number in range(end, start + 1)
+    )
+    return plain and not parted
 
 
 _WANTED: dict[Role, str] = {

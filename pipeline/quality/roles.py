@@ -14,7 +14,7 @@ import msgspec
 
 from pipeline.quality.folding import word_set
 from pipeline.quality.gazetteer import Found
-from pipeline.quality.reading import Reading
+from pipeline.quality.reading import CAPITAL, Reading
 from pipeline.quality.tables import Role, WordTables
 
 # Words looked at before a name.
@@ -57,6 +57,13 @@ _ONWARD = (
 )
 # Roles of what a way comes from.
 _FROM = frozenset({"leaves", "origin"})
+# Words that tell where a trip starts or ends, how many words may tell what lies there, and what
+# parts one thing told from the next.
+_ENDING = word_set(
+    "end ends ending finish finishes finishing start starts starting begin begins beginning"
+)
+_MOST_OF_A_THING = 6
+_PARTING = frozenset({"and", "then", "before", "after", "that", "which", "while", "with"})
 
 
 class NameRole(msgspec.Struct, frozen=True, gc=False):
@@ -155,7 +162,27 @@ class RoleReader:
             else:
                 break
             role = self._markers.before(words, end, lowest)
+        if role is None and attached:
+            role = self._said_of_a_thing(reading, end, lowest)
         return role, end, attached
+
+    def _said_of_a_thing(self, reading: Reading, end: int, lowest: int) -> Role | None:
+        """Return the role of a thing that lies where a name is: "ends at a car dealer on X".
+
+        Args:
+            reading: The text.
+            end: Number of the word after those that tell the thing.
+            lowest: Number of the first word that may tell the role.
+        """
+        words = reading.words
+        for here in range(end, max(lowest, end - _MOST_OF_A_THING), -1):
+            role = self._markers.before(words, here, lowest)
+            if role is not None:
+                return role if words[here - 1].canonical in _ENDING else None
+            before = words[here - 1]
+            if before.after != " " or before.flags & CAPITAL or before.canonical in _PARTING:
+                return None
+        return None
 
     def _handed_on(
         self, reading: Reading, before: int, end: int, previous: Role, *, attached: bool
@@ -281,9 +308,13 @@ def _goes_on(reading: Reading, found: Sequence[Found], following: Sequence[NameR
     between = [word.canonical for word in reading.words[one.end : other.first]]
     while between and between[0] in _POLITE:
         between.pop(0)
-    if not between or not _ONWARD.issuperset(between):
+    if not between or not ("then" in between or _ONWARD.issuperset(between)):
         return False
-    return between[0] in _GOES_ON_WITH or ("," in reading.gap(one.end) and between[0] in _TURNING)
+    return (
+        "then" in between
+        or between[0] in _GOES_ON_WITH
+        or ("," in reading.gap(one.end) and between[0] in _TURNING)
+    )
 
 
 def _ends_list(reading: Reading, found: Sequence[Found]) -> bool:

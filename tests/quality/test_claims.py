@@ -448,11 +448,44 @@ BENDS = town_of(
         ("After Rua A it heads south along Rua B.", "unverified"),
         ("It runs west as far as Rua C.", "supported"),
         ("Near the end it leaves Rua C and goes north.", "contradicted"),
+        ("Past Rua A it takes Rua B, first west.", "supported"),
+        ("It takes Rua B and Rua C, first south.", "supported"),
         ("It turns at the first corner onto Rua C and heads south.", "supported"),
     ],
 )
 def test_a_direction_is_that_of_the_road_it_is_said_of(text, found):
     assert list(BENDS.claims(text, CAPTION).values()) == [found]
+
+
+def test_what_is_not_left_is_no_start():
+    town = town_of(
+        planned_trip(
+            phased_trip(
+                step(["Rua A"], heading_deg=90.0, length_m=50.0), step(["Rua B"]), step(["Rua C"])
+            )
+        )
+    )
+    assert town.claims("Go north without leaving the main roads.") == {"north": "supported"}
+    assert town.claims("Go south after leaving the main roads.") == {"south": "contradicted"}
+
+
+def test_the_direction_of_a_turn_is_not_that_of_the_whole_way():
+    assert BENDS.claims("Take Rua A with one turn to the west.") == {"west": "supported"}
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Drive without a stop and then to a museum.", ["not_borne_out"]),
+        ("Go where people go out, near a library.", ["not_borne_out"]),
+        ("Why not go by a museum?", ["not_borne_out"]),
+        ("Past no museum.", []),
+        ("Keep out of the library.", []),
+    ],
+)
+def test_a_refusal_reaches_no_farther_than_what_it_refuses(text, rules):
+    settled = PORTO.inspect(text).claims
+    assert ["not_borne_out" for one in settled if one.kind == "noun"] == rules
 
 
 def test_a_short_winding_way_at_the_start_leaves_its_direction_open():

@@ -99,7 +99,8 @@ DESTINATIONS = [
     "The route winds up on {}.", "The end of the trip is {}.", "The last stretch runs along {}.",
     "The final leg is {}.", "Drop-offs near {}", "Arrivals on {}", "Trips with {} as end point",
     "{} marks the end of the trip.", "Its last road is {}.", "Trips ending their way on {}",
-    "I get off at {}.", "I have an appointment on {}.",
+    "I get off at {}.", "I have an appointment on {}.", "You can leave me on {}.",
+    "Trips that end where people go out on {}", "It finishes right by the water on {}.",
 ]  # fmt: skip
 ORIGINS = [
     "Trips originating on {}", "It starts out on {}.", "The drive commences on {}.",
@@ -159,6 +160,9 @@ def test_what_only_sounds_like_an_end_leaves_it_open(text):
         "Bear left from Annankatu into Bergkatu and keep on to Dahlkatu.",
         "Drive to Bergkatu, follow Castrenkatu.",
         "Drive to Bergkatu and from there along Castrenkatu.",
+        "Over to Bergkatu, I don't care how, and then I'm on Castrenkatu.",
+        "Start Annankatu, finish Dahlkatu. Hold to Bergkatu for long.",
+        "To Dahlkatu, by where Bergkatu gives way to Castrenkatu.",
         "Go via Annankatu, Bergkatu, Castrenkatu and Dahlkatu.",
     ],
 )
@@ -188,6 +192,16 @@ def test_a_road_that_a_text_goes_on_from_is_no_end(text):
 )
 def test_a_road_that_no_text_goes_on_from_is_an_end(text):
     assert TOWN.rules(text, LITERAL) == ["wrong_phase"]
+
+
+def test_a_road_one_keeps_well_off_is_not_driven():
+    assert TOWN.rules("Keeping well off Bergkatu, to Dahlkatu.") == ["driven_name"]
+    assert TOWN.rules("Keeping well off Eerikinkatu, to Dahlkatu.") == []
+
+
+def test_what_begins_with_on_in_the_next_sentence_lies_not_on_the_name_before():
+    assert TOWN.rules("It passes Kahvila Onni. On Dahlkatu it ends.", CAPTION) == []
+    assert TOWN.rules("It passes Kahvila Onni on Dahlkatu.", CAPTION) == ["wrong_phase"]
 
 
 def test_of_two_roads_the_less_preferred_is_no_end():
