@@ -1,7 +1,7 @@
 """Texts written without a look at the rules: no rule gets worse than its row.
 
-The README of each set says how its texts were made, what the rules did on them at first, and how far
-they were tuned on them since; each row of its tables is what a rule finds, wrongly finds and
+The README of each set says how its texts were made, what the rules did on them at first, and how
+far they were tuned on them since; each row of its tables is what a rule finds, wrongly finds and
 misses. `pytest -s` prints them as they are now.
 """
 
