@@ -22,7 +22,7 @@ from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
 from pipeline.quality.mentions import NameFinder
-from pipeline.quality.order import first_comes_first
+from pipeline.quality.order import before_then, first_comes_first
 from pipeline.quality.reading import HINT_ORDER, Reading
 from pipeline.quality.roles import RoleReader, role_meant
 from pipeline.quality.rules import Hit, Rule
@@ -93,6 +93,7 @@ class Grounder:
         hits: list[Hit] = []
         before: tuple[Found, Name, int] | None = None
         words, in_order, listed = reading.words, reading.flags & HINT_ORDER, False
+        led_to_then = before_then(reading, found) if in_order else frozenset()
         for number, (one, role) in enumerate(zip(found, roles, strict=True)):
             span = _span(reading, one)
             if one.candidates:
@@ -110,7 +111,7 @@ class Grounder:
                     in_order > 0
                     and before is not None
                     and one.first - before[0].end <= _MOST_LISTED
-                    and _goes_on(reading, before[0], one, listed=listed)
+                    and (number in led_to_then or _goes_on(reading, before[0], one, listed=listed))
                 )
                 # Without words of order, only "A on B" tells how names lie that are phases apart.
                 if (

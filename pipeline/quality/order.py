@@ -7,7 +7,10 @@
 Paper: A.3.6, "Phase Alignment".
 """
 
+from collections.abc import Sequence
+
 from pipeline.quality.folding import word_set
+from pipeline.quality.gazetteer import Found
 from pipeline.quality.phrases import phrase_tree
 from pipeline.quality.reading import HINT_ORDER, Reading
 from pipeline.quality.tables import word_tables
@@ -79,6 +82,30 @@ def first_comes_first(
         if meaning != "neither":
             return meaning == "before"
     return None
+
+
+def before_then(reading: Reading, found: Sequence[Found]) -> frozenset[int]:
+    """Return the numbers of roads of a list that "then" ends, but for the first: "A, B and then C".
+
+    Args:
+        reading: The text.
+        found: Its names in order.
+    """
+    listed: set[int] = set()
+    for number in range(len(found) - 1, 1, -1):
+        between = _said(reading, found[number - 1].end, found[number].first)
+        if between not in (["then"], ["and", "then"]):
+            continue
+        here = number - 1
+        while here and _follows_comma(reading, found[here - 1], found[here]):
+            listed.add(here)
+            here -= 1
+    return frozenset(listed)
+
+
+def _follows_comma(reading: Reading, one: Found, other: Found) -> bool:
+    roads = all("road" in c.name.sites for found in (one, other) for c in found.candidates)
+    return roads and one.end == other.first and "," in reading.gap(other.first)
 
 
 def _is_after(reading: Reading, end: int, after: int, start: int) -> bool:

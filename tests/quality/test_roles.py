@@ -214,6 +214,9 @@ def test_of_two_roads_the_less_preferred_is_no_end():
     ("text", "rules"),
     [
         ("Annankatu, then along Castrenkatu, and Bergkatu.", ["wrong_phase"]),
+        ("It takes Annankatu, Castrenkatu, Bergkatu and then Dahlkatu.", ["wrong_phase"]),
+        ("It takes Annankatu, Bergkatu, Castrenkatu and then Dahlkatu.", []),
+        ("It takes Castrenkatu, Bergkatu and Dahlkatu.", []),  # in no order
         ("Annankatu, then Castrenkatu, Bergkatu and Dahlkatu.", ["wrong_phase"]),
         ("Annankatu, then Bergkatu, Dahlkatu and Castrenkatu.", ["wrong_phase"]),
         ("Annankatu, then along Bergkatu, and Castrenkatu.", []),
