@@ -36,7 +36,7 @@ _PLACE_AFTER = word_set(
 )
 _THE = frozenset({"the", "a", "an", "far", "deep"})
 _TO = frozenset({"to", "toward", "towards", "for"})
-_ON = frozenset({"on", "along", "down", "up", "via", "through", "over"})
+_ON = frozenset({"on", "along", "down", "up", "via", "through", "over", "onto", "into"})
 _LETTERS_BEFORE = word_set(
     "hdg heading head heads going go goes mostly mainly gen dir direction always keep "
     "course bearing for"
@@ -191,17 +191,34 @@ def _by_road(
         # "turns onto Rua B and heads north": Rua B goes north.
         before, _ = _clause(reading, first - 2, first - 1)
         own = _roads(reading, before, first - 1, mentions)
+        if any(word.canonical == "it" for word in reading.words[first:number]):
+            own = _road_so_far(reading, number, mentions)  # "to Rua B and follows it north"
         begins = not own or any(phase.p == 0 for phase in evidence.along(own))
         if begins and _tells_start(reading, before, first):
             # "starts on Rua A and heads north"
             return _against(said, evidence.trip.phases[:3]), "start"
     if own:
-        return _against(said, evidence.along(own), share=_MOST_OF_WAY), "road"
+        return _along(said, own, evidence), "road"
     if caption:
         held = _against(said, evidence.along(_road_so_far(reading, number, mentions)))
         if held.verdict == SUPPORTED:
             return held, "road"  # "takes Rua B, first north and then east"
     return None
+
+
+def _along(said: float, roads: Sequence[str], evidence: Evidence) -> _Held:
+    """Return what the phases of some roads make of a direction, those of other roads too at last.
+
+    Where a road is one of several of a phase it may go as the phase does.
+    """
+    held = _against(said, evidence.along(roads), share=_MOST_OF_WAY)
+    if held.verdict != CONTRADICTED:
+        return held
+    shared = [
+        phase for phase in evidence.trip.phases if not set(roads).isdisjoint(phase.road_names)
+    ]
+    may_go = _against(said, shared).verdict == SUPPORTED
+    return _Held(UNVERIFIED, held.expected) if may_go else held
 
 
 def _is_opening(reading: Reading, first: int) -> bool:

@@ -60,7 +60,7 @@ _FROM = frozenset({"leaves", "origin"})
 # Words that tell where a trip starts or ends, how many words may tell what lies there, and what
 # parts one thing told from the next.
 _ENDING = word_set(
-    "end ends ending finish finishes finishing start starts starting begin begins beginning"
+    "end ends ending finish finishes finishing start starts starting begin begins beginning stop"
 )
 _MOST_OF_A_THING = 6
 _PARTING = frozenset({"and", "then", "before", "after", "that", "which", "while", "with"})

@@ -450,11 +450,21 @@ BENDS = town_of(
         ("Near the end it leaves Rua C and goes north.", "contradicted"),
         ("Past Rua A it takes Rua B, first west.", "supported"),
         ("It takes Rua B and Rua C, first south.", "supported"),
+        ("It goes by Rua A to Rua B and follows it west.", "supported"),
+        ("It comes out with one turn north onto Rua C.", "contradicted"),
         ("It turns at the first corner onto Rua C and heads south.", "supported"),
     ],
 )
 def test_a_direction_is_that_of_the_road_it_is_said_of(text, found):
     assert list(BENDS.claims(text, CAPTION).values()) == [found]
+
+
+def test_a_road_may_go_as_the_phase_does_that_it_shares_with_another():
+    shared = step(["Rua Alta", "Rua Baixa"])
+    town = town_of(planned_trip(phased_trip(shared, step(["Rua Alta"], heading_deg=225.0))))
+    assert town.claims("Take Rua Alta north.") == {"north": "unverified"}
+    assert town.claims("Take Rua Alta east.") == {"east": "contradicted"}
+    assert town.claims("Take Rua Alta southwest.") == {"southwest": "supported"}
 
 
 def test_what_is_not_left_is_no_start():

@@ -57,15 +57,25 @@ SETS = [
     TextSet("blind", "figures", "", 26, 13),
     TextSet("blind", "figures without suspicious texts", "suspicious", 7, 13),
     TextSet("blind", "figures now", "", 20, 9),
-    TextSet("written", "figures now", "", 3, 7),
+    TextSet("written", "figures now", "", 3, 6),
+    TextSet("written_again", "figures now", "", 1, 10),
 ]
 # What was found at first where one rule misses more by now, since others refuse less.
-AT_FIRST = [TextSet("written", "figures at first", "", 10, 12)]
+AT_FIRST = [
+    TextSet("written", "figures at first", "", 10, 12),
+    TextSet("written_again", "figures at first", "", 6, 12),
+]
 # The files of texts that were there before each folder.
 EARLIER = {
     "held_out": ["labelled.jsonl"],
     "blind": ["labelled.jsonl", "held_out/texts.jsonl"],
     "written": ["labelled.jsonl", "held_out/texts.jsonl", "blind/texts.jsonl"],
+    "written_again": [
+        "labelled.jsonl",
+        "held_out/texts.jsonl",
+        "blind/texts.jsonl",
+        "written/texts.jsonl",
+    ],
 }
 # Of these about half is wrong, and every rule is labelled somewhere.
 BALANCED = ["held_out", "blind"]
@@ -222,7 +232,9 @@ def test_no_more_texts_are_wrongly_refused_or_passed_than_the_readme_says(texts)
     soft = [name for name in right if refused(right[name]) and not refused(now[name])]
     assert len(hard) <= texts.wrongly_refused, hard
     assert len(soft) <= texts.wrongly_passed, soft
-    said = f"{texts.wrongly_refused} were wrongly refused and {texts.wrongly_passed} wrongly passed"
+    refusals = texts.wrongly_refused
+    were = "was" if refusals == 1 else "were"
+    said = f"{refusals} {were} wrongly refused and {texts.wrongly_passed} wrongly passed"
     assert said in flat(HERE / texts.folder / "README.md")
 
 

@@ -101,6 +101,7 @@ DESTINATIONS = [
     "{} marks the end of the trip.", "Its last road is {}.", "Trips ending their way on {}",
     "I get off at {}.", "I have an appointment on {}.", "You can leave me on {}.",
     "Trips that end where people go out on {}", "It finishes right by the water on {}.",
+    "Out at {}.", "The ride is over on {}.", "Trips with their last stop near the shops on {}",
 ]  # fmt: skip
 ORIGINS = [
     "Trips originating on {}", "It starts out on {}.", "The drive commences on {}.",
@@ -135,6 +136,11 @@ def test_what_happens_on_the_way_is_no_end(text):
     assert "wrong_phase" not in TOWN.rules(text, CAPTION)
 
 
+def test_trips_between_two_roads_start_and_end_there():
+    assert TOWN.rules("Trips between Annankatu and Dahlkatu.", QUERY) == []
+    assert TOWN.rules("Trips between Bergkatu and Dahlkatu.", QUERY) == ["wrong_phase"]
+
+
 def test_where_somebody_lives_lies_at_either_end():
     assert TOWN.rules("I live on Bergkatu, take me home.") == ["wrong_phase"]
     assert TOWN.rules("I live on Dahlkatu, take me home.") == []
@@ -145,7 +151,9 @@ def test_where_somebody_lives_lies_at_either_end():
     "text",
     ["We get to Bergkatu soon.", "Not Bergkatu as such.", "Bergkatu is my favourite.",
      "Bergkatu is where the shops are.", "It reaches Bergkatu.", "The next stop is Bergkatu.",
-     "Bergkatu is as good as any.", "The end of Bergkatu is near."],
+     "Bergkatu is as good as any.", "The end of Bergkatu is near.",
+     "Trips with many turns between Bergkatu and Castrenkatu.",
+     "Trips taking Annankatu before they come to Bergkatu."],
 )  # fmt: skip
 def test_what_only_sounds_like_an_end_leaves_it_open(text):
     assert "wrong_phase" not in TOWN.rules(text)
