@@ -22,20 +22,13 @@ from pipeline.quality.evidence import Evidence, Spot, site_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
 from pipeline.quality.mentions import NameFinder
-from pipeline.quality.order import before_then, first_comes_first
-from pipeline.quality.reading import HINT_ORDER, Reading
+from pipeline.quality.pairs import Pairs
+from pipeline.quality.reading import Reading
 from pipeline.quality.roles import RoleReader, role_meant
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention
 
-# Words between two names of which one lies on or in the other.
-_MOST_BETWEEN = 4
-_AT = frozenset({"on", "in"})
-_BESIDE = _AT | {"right", "just", "over", "up", "down", "there", "which", "is", "that"}
-# Words between two names of a list that may be in order, and how many there may be.
-_MOST_LISTED = 2
-_LISTING = frozenset({"and", "plus", "along", "on", "the"})
 # Roles to which what lies between the ends matters most.
 _BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
@@ -91,9 +84,7 @@ class Grounder:
         roles = self._roles.roles(reading, found, caption=caption)
         mentions: list[Mention] = []
         hits: list[Hit] = []
-        before: tuple[Found, Name, int] | None = None
-        words, in_order, listed = reading.words, reading.flags & HINT_ORDER, False
-        led_to_then = before_then(reading, found) if in_order else frozenset()
+        pairs = Pairs(reading, found, evidence, caption=caption)
         for number, (one, role) in enumerate(zip(found, roles, strict=True)):
             span = _span(reading, one)
             if one.candidates:
@@ -107,33 +98,12 @@ class Grounder:
                 if verdict[3] is not None or one.how != "exact" or verdict[1] != EXACT:
                     hits.append(self._hit(one, verdict, role.role, evidence, span))
                 spot = verdict[2] if verdict[3] is None and role.role not in _NOT_DRIVEN else None
-                listed = (
-                    in_order > 0
-                    and before is not None
-                    and one.first - before[0].end <= _MOST_LISTED
-                    and (number in led_to_then or _goes_on(reading, before[0], one, listed=listed))
-                )
-                # Without words of order, only "A on B" tells how names lie that are phases apart.
-                if (
-                    spot
-                    and before
-                    and (
-                        in_order
-                        or (
-                            words[one.first - 1].canonical in _AT
-                            and not 0 <= spot[0] - before[2] <= 1
-                        )
-                    )
-                ):
-                    other = one, verdict[0]
-                    denied = _not_as_told(reading, before, other, evidence, span, listed=listed)
-                    # Of a name that was told before, words of order may mean what is said of it.
-                    if denied is not None and not (in_order and _is_told(mentions)):
-                        hits.append(denied)
-                        mentions[-1] = _as_denied(mentions[-1], denied.rule)
-                before = (one, verdict[0], spot[0]) if spot else None
+                denied = pairs.denied(number, verdict[0], spot, span)
+                if denied is not None:
+                    hits.append(denied)
+                    mentions[-1] = _as_denied(mentions[-1], denied.rule)
             else:
-                before = None
+                pairs.forget()
                 text = reading.text[span[0] : span[1]]
                 mentions.append(_unknown(field, span, text))
                 hits.append(Hit(Rule.INVENTED_NAME, *span, f"{text}: no such name in the city"))
@@ -215,62 +185,6 @@ def _unnumbered(text: str, tables: WordTables) -> list[str]:
     return [word for word in words if not word[0].isdigit() and not _ROMAN.fullmatch(word)]
 
 
-def _not_as_told(
-    reading: Reading,
-    one: tuple[Found, Name, int],
-    other: tuple[Found, Name],
-    evidence: Evidence,
-    span: tuple[int, int],
-    *,
-    listed: bool,
-) -> Hit | None:
-    """Return a hit where a text tells of two names, a few words apart, what their phases deny.
-
-    "A, then B": B may not lie before A. "A on B", "A in B": a phase apart at most.
-    """
-    end, start = one[0].end, other[0].first
-    if start < end or (start == end and not listed):
-        return None
-    told = None
-    if reading.flags & HINT_ORDER:
-        told = first_comes_first(reading, (one[0].first, end), (start, other[0].end))
-        told = True if told is None and listed else told
-    rule: Rule | None = None
-    if told is not None:
-        how = "after" if told else "before"
-        names = (one[1], other[1]) if told else (other[1], one[1])
-        rule = _order_denied(*names, evidence)
-    elif start - end <= _MOST_BETWEEN and reading.words[start - 1].canonical in _AT:
-        how = "beside"
-        if _is_beside(reading, end, start) and _apart(one[1], other[1], evidence) > 1:
-            rule = Rule.WRONG_PHASE
-    if rule is None:
-        return None
-    first, second = evidence.phases_of(one[1]), evidence.phases_of(other[1])
-    found = f"found in {', '.join(map(str, second))}, the other in {', '.join(map(str, first))}"
-    return Hit(rule, *span, f"{other[1].text}: expected {how} {one[1].text}, {found}")
-
-
-def _goes_on(reading: Reading, one: Found, other: Found, *, listed: bool) -> bool:
-    """Tell whether two roads are of a list that "then" begins: "..., then along A, B and C".
-
-    Args:
-        reading: The text.
-        one: The first of them.
-        other: The second.
-        listed: Whether the first goes on with such a list.
-    """
-    words = reading.words
-    between = [word.canonical for word in words[one.end : other.first]]
-    marked = "," in reading.gap(one.end) or "and" in between or "plus" in between
-    if not marked or not _LISTING.issuperset(between) or other.first in reading.sentences:
-        return False
-    lowest = max(reading.sentence(one.first), one.first - _MOST_BETWEEN)
-    if not listed and all(word.canonical != "then" for word in words[lowest : one.first]):
-        return False
-    return all("road" in c.name.sites for found in (one, other) for c in found.candidates)
-
-
 def _excused(
     verdict: _Verdict, meant: Role | None, following: Sequence[Found], evidence: Evidence
 ) -> _Verdict:
@@ -308,42 +222,6 @@ def _left(road: Name, following: Sequence[Found], evidence: Evidence) -> Spot | 
         if spot[1] == "road" and not onto.isdisjoint((spot[0], spot[0] + 1)):
             return spot
     return None
-
-
-def _order_denied(first: Name, second: Name, evidence: Evidence) -> Rule | None:
-    """Return the rule broken by telling that one name comes before another; None for none.
-
-    Two roads that meet in one phase are listed there in the order driven. That they come the other
-    way round is denied where the road of the later one goes on, else it is open: A, B, A is listed
-    as A, B.
-    """
-    begins = min(evidence.phases_of(first))
-    ends = max(evidence.phases_of(second))
-    if begins != ends:
-        return Rule.WRONG_PHASE if begins > ends else None
-    roads = evidence.trip.phases[begins].road_names
-    if not (first.text in roads and second.text in roads):
-        return None
-    if roads.index(first.text) <= roads.index(second.text):
-        return None
-    following = evidence.trip.phases[begins + 1 : begins + 2]
-    goes_on = any(first.text in phase.road_names for phase in following)
-    return Rule.WRONG_PHASE if goes_on else Rule.UNVERIFIED
-
-
-def _apart(one: Name, other: Name, evidence: Evidence) -> int:
-    """Return how many phases two names of the trip lie apart."""
-    second = evidence.phases_of(other)
-    return min(abs(p - q) for p in evidence.phases_of(one) for q in second)
-
-
-def _is_beside(reading: Reading, end: int, start: int) -> bool:
-    """Tell whether the words from one name to the next say no more than "on" or "in"."""
-    plain = all(word.canonical in _BESIDE for word in reading.words[end:start])
-    parted = any(
-        number in reading.begins or reading.breaks(number) for number in range(end, start + 1)
-    )
-    return plain and not parted
 
 
 _WANTED: dict[Role, str] = {
@@ -388,11 +266,6 @@ def _with_marks(text: str, span: tuple[int, int], name: Name) -> tuple[int, int]
     if name.tail and text.startswith(name.tail, end):
         end += len(name.tail)
     return start, end
-
-
-def _is_told(mentions: Sequence[Mention]) -> bool:
-    """Tell whether the last of some names is one of those before."""
-    return any(mention.name == mentions[-1].name for mention in mentions[:-1])
 
 
 def _as_denied(mention: Mention, rule: Rule) -> Mention:

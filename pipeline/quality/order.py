@@ -45,6 +45,10 @@ _DONE_AFTER = word_set(
     "turn turns turning and"
 )
 _LONGEST = 8
+# A road after these is driven, unless one of the others says that it was driven earlier.
+_ONTO = word_set("on onto along down up into through takes follows")
+_NOT_NEXT = word_set("from off leaving left where having via had was earlier again back")
+_AROUND = 2
 
 
 def first_comes_first(
@@ -101,6 +105,23 @@ def before_then(reading: Reading, found: Sequence[Found]) -> frozenset[int]:
             listed.add(here)
             here -= 1
     return frozenset(listed)
+
+
+def told_in_turn(reading: Reading, one: Found, other: Found) -> bool:
+    """Tell whether a caption goes from a road to the next: "takes A by the sea and goes on on B".
+
+    Not where words of order stand around them, which may turn it round: "Before A it goes on B".
+
+    Args:
+        reading: The text.
+        one: The first road.
+        other: The road after it.
+    """
+    around = reading.words[max(one.first - _AROUND, 0) : other.end + _AROUND]
+    if any(word.flags & HINT_ORDER for word in around):
+        return False
+    between = _said(reading, one.end, other.first)
+    return len(between) > 1 and between[-1] in _ONTO and _NOT_NEXT.isdisjoint(between)
 
 
 def _follows_comma(reading: Reading, one: Found, other: Found) -> bool:

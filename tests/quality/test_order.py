@@ -3,7 +3,7 @@
 import pytest
 
 from tests.language.trips import phased_trip, place, planned_trip, step
-from tests.quality.small_town import CAPTION, SmallTown, town_of
+from tests.quality.small_town import CAPTION, QUERY, SmallTown, town_of
 
 TELLING = [
     "It takes {}, then {}.",
@@ -55,6 +55,23 @@ def test_after_and_before_that_tell_them_the_other_way_round(text):
 def test_other_words_tell_no_order(text):
     for names in (("Rua A", "Rua B"), ("Rua B", "Rua A")):
         assert "wrong_phase" not in APART.rules(text.format(*names), CAPTION)
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("It takes Rua A past the shops and goes on along Rua B.", []),
+        ("It takes Rua B past the shops and goes on along Rua A.", ["wrong_phase"]),
+        ("It takes Rua B past the shops. It goes east on Rua A.", ["wrong_phase"]),
+        ("It takes Rua B, coming from the shops on Rua A.", []),
+        ("It takes Rua B, with the shops of Rua A near.", []),
+        ("Before Rua B it goes north on Rua A.", []),
+    ],
+)
+def test_a_caption_tells_the_roads_as_they_are_driven(text, rules):
+    town_ = town(["Rua A"], ["Rua X"], ["Rua B"])
+    assert [rule for rule in town_.rules(text, CAPTION) if rule == "wrong_phase"] == rules
+    assert "wrong_phase" not in town_.rules(text, QUERY)
 
 
 def test_after_in_a_clause_of_its_own_tells_nothing_of_the_name_before():
