@@ -32,7 +32,6 @@ $(BIN)/.installed: requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.txt
 	@echo "compiling the matcher (about a minute, once)"
 	$(BIN)/python -m pipeline.trips.matching
-	@echo "compiling the rules of quality control (less than a minute, once)"
 	-$(BIN)/python -m pipeline.quality.compiling
 	touch $@
 

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import select
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,7 @@ def main(argv: list[str] | None = None) -> int:
     except PipelineError as fault:
         return _ended(str(fault))
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Polars may raise it once more
         return _ended("interrupted; no file is half-written, run it again", code=130)
     except BrokenPipeError:
         if not _reader_is_gone():

@@ -246,7 +246,7 @@ def import_closure(module: str) -> frozenset[str]:
         if file is None or str(file) in seen:
             continue
         seen.add(str(file))
-        todo += _imports((ROOT / file).read_text("utf-8"))
+        todo += _imports(ROOT / file)
         parent = name.rpartition(".")[0]
         todo += [parent] if parent else []
     return frozenset(seen)
@@ -260,9 +260,9 @@ def _file_of(module: str) -> Path | None:
     return None
 
 
-def _imports(source: str) -> list[str]:
+def _imports(file: Path) -> list[str]:
     names: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(file.read_text("utf-8"), filename=str(file))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -164,9 +164,34 @@ def _judged(
         return _against(said, phases), "any phase"
     heading = degrees(atan2(*evidence.course))
     expected = f"{_POINTS[int((heading % 360.0 + 22.5) // 45.0) % 8]} overall"
+    verdict, how = _by_angle(_apart(said, heading)), "whole way"
     if evidence.straightness < _STRAIGHT:
-        return _Held(UNVERIFIED, expected), "winding"
-    return _Held(_by_angle(_apart(said, heading)), expected), "whole way"
+        verdict, how = UNVERIFIED, "winding"
+    part = None
+    if verdict != SUPPORTED and _OVERALL.isdisjoint(words):
+        part = _of_a_part(said, reading, number, evidence)
+    return part or (_Held(verdict, expected), how)
+
+
+def _of_a_part(
+    said: float, reading: Reading, number: int, evidence: Evidence
+) -> tuple[_Held, str] | None:
+    """Return what supports a direction that is not that of the whole way; None where nothing does.
+
+    "From Rua A head north", "Start on Rua A and go north" tell of the start, "north, then west" of
+    one phase after another.
+    """
+    first = reading.sentence(number)
+    last = next((one for one in reading.sentences if one > number), len(reading.words))
+    words = [word.canonical for word in reading.words[first:last]]
+    phases = evidence.trip.phases
+    if sum(word in _SECOND for word in words) > 1:
+        held, how = _against(said, phases), "any phase"
+    elif "from" in words or _tells_start(reading, first, last):
+        held, how = _against(said, phases[:3]), "start"
+    else:
+        return None
+    return (held, how) if held.verdict == SUPPORTED else None
 
 
 def _by_road(

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
 import uuid
@@ -36,8 +37,12 @@ _NOT_COMPILED = frozenset(
 )  # fmt: skip
 
 _NOT_DONE = (
-    "rules of quality control: not compiled; {}. Nothing depends on it: the sources find the same,"
-    " in half as long again. To compile them later, run `python -m pipeline.quality.compiling`"
+    "rules of quality control: not compiled; {}. Nothing depends on it: the sources are read"
+    " instead, in half as long again. To compile them later, run `make rules`"
+)
+_NO_COMPILER = (
+    "expected a C compiler and the headers of Python, found: {} (on Debian: apt-get install gcc"
+    " libc6-dev python3-dev)"
 )
 
 
@@ -53,9 +58,12 @@ def compile_rules() -> bool:
     """
     if compiled_modules(ROOT):
         return False
+    _expect_compiler()
+    print("compiling the rules of quality control (less than a minute)", flush=True)
     sources = _sources()
     aside = ROOT / f"{FOLDER}.{uuid.uuid4().hex[:8]}"
     try:
+        aside.mkdir()
         with tempfile.TemporaryDirectory() as passing:
             _build(sorted(rules()), Path(passing), into=aside)
         if _sources() != sources:
@@ -116,18 +124,31 @@ def _build(files: list[str], passing: Path, *, into: Path) -> None:
         print(said.getvalue(), file=sys.stderr)
         raise SourceError(_NOT_DONE.format("mypyc finds the faults above in them")) from fault
     except (BaseError, CCompilerError) as fault:
-        expected = (
-            f"expected a C compiler and the headers of Python, found: {fault} (on Debian:"
-            " apt-get install gcc libc6-dev python3-dev)"
-        )
-        raise SourceError(_NOT_DONE.format(expected)) from fault
+        raise SourceError(_NOT_DONE.format(_NO_COMPILER.format(fault))) from fault
 
 
-if __name__ == "__main__":
+def _expect_compiler() -> None:
+    command = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    if shutil.which(command.split()[0]) is None:
+        raise SourceError(_NOT_DONE.format(_NO_COMPILER.format(f"no {command}")))
+
+
+def main() -> None:
+    """Compile and say so; a fault is one line."""
     began = time.monotonic()
     try:
         done = compile_rules()
     except SourceError as told:
         sys.exit(str(told))
+    except SyntaxError as fault:
+        sys.exit(_NOT_DONE.format(f"{fault.filename}, line {fault.lineno}: {fault.msg}"))
+    except OSError as fault:
+        sys.exit(_NOT_DONE.format(f"{fault.filename}: {fault.strerror}"))
+    except KeyboardInterrupt:
+        sys.exit(_NOT_DONE.format("interrupted"))
     took = f"compiled in {time.monotonic() - began:.0f} s" if done else "compiled already"
     print(f"rules of quality control: {took}")
+
+
+if __name__ == "__main__":
+    main()

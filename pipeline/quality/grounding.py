@@ -14,6 +14,7 @@ rejected anyway. Paper: 3.3 (noun, location and phase grounding), A.3.6.
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -27,13 +28,15 @@ from pipeline.quality.reading import Reading
 from pipeline.quality.roles import RoleReader, role_meant
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
-from pipeline.records import Mention
+from pipeline.records import Mention, Phase
 
 # Roles to which what lies between the ends matters most.
 _BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
 # Roles of names that need not be on the trip.
 _NOT_DRIVEN = frozenset({"avoid", "aside"})
+# Rules, or none, that leave a name on the trip.
+_ON_TRIP = frozenset({None, Rule.UNVERIFIED})
 # Letters in common from which on an unknown name is told to be like one of the trip's, 0-1.
 _LIKE = 0.9
 
@@ -80,7 +83,7 @@ class Grounder:
         doubtful = [_span(reading, one) for one in found if one.how == "doubtful"]
         if doubtful:
             found = [one for one in found if one.how != "doubtful"]
-        caption = field == "trajectory_caption"
+        caption, query = field == "trajectory_caption", field.startswith("retrieval_query")
         roles = self._roles.roles(reading, found, caption=caption)
         mentions: list[Mention] = []
         hits: list[Hit] = []
@@ -90,7 +93,7 @@ class Grounder:
             if one.candidates:
                 verdict = self._verdict(one.candidates, role.role, evidence)
                 if verdict[3] is not None:
-                    meant = role_meant(reading, found, number, roles, caption=caption)
+                    meant = role_meant(reading, found, number, roles, caption=caption, query=query)
                     verdict = _excused(verdict, meant, found[number + 1 :], evidence)
                 if verdict[0].lead or verdict[0].tail:
                     span = _with_marks(reading.text, span, verdict[0])
@@ -127,7 +130,9 @@ class Grounder:
                 rule = Rule.DRIVEN_NAME if role == "avoid" and between else None
                 return name, level, (between or spots)[0], rule
             for spot in spots:
-                if _fits(spot[0], role, evidence.last):
+                if _fits(spot[0], role, evidence.last) or (
+                    role == "way" and _is_driven_through(spot, name, evidence.last)
+                ):
                     return name, level, spot, None
             elsewhere = elsewhere or (name, level, spots[0], Rule.WRONG_PHASE)
         if elsewhere is not None:
@@ -186,9 +191,14 @@ def _unnumbered(text: str, tables: WordTables) -> list[str]:
 
 
 def _excused(
-    verdict: _Verdict, meant: Role | None, following: Sequence[Found], evidence: Evidence
+    verdict: _Verdict,
+    meant: Role | Literal["stretch"] | None,
+    following: Sequence[Found],
+    evidence: Evidence,
 ) -> _Verdict:
     """Return the verdict of a name that breaks a rule, given what `role_meant` says it is."""
+    if meant == "stretch" and verdict[3] is Rule.WRONG_PHASE:
+        return *verdict[:3], Rule.UNVERIFIED
     if meant == "aside" or (meant == "stay" and verdict[3] is Rule.WRONG_PHASE):
         return *verdict[:3], None
     spot = None
@@ -234,6 +244,15 @@ _WANTED: dict[Role, str] = {
     "stay": "expected on the trip",
     "avoid": "expected off the way",
 }
+
+
+def _is_driven_through(spot: Spot, road: Name, last: int) -> bool:
+    """Tell whether the first phase goes on to a road, or the last one goes on from it."""
+    phase, kind, thing = spot
+    if kind != "road" or not isinstance(thing, Phase):
+        return False
+    roads = thing.road_names
+    return (phase == 0 and roads[0] != road.text) or (phase == last and roads[-1] != road.text)
 
 
 def _fits(phase: int, role: Role | None, last: int) -> bool:
@@ -287,7 +306,7 @@ def _mention(
         site = site_of(spot, name)
         return Mention(
             field, start, end, text[start:end], spot[1],
-            "grounded" if rule is None else "off_route",
+            "grounded" if rule in _ON_TRIP else "off_route",
             name.text, spot[0], site.id, site.lon, site.lat, how,
         )  # fmt: skip
     kind, site = next(iter(name.sites.items()))
@@ -298,7 +317,7 @@ def _mention(
         )  # fmt: skip
     return Mention(
         field, start, end, text[start:end], kind,
-        "grounded" if rule is None else "off_route",
+        "grounded" if rule in _ON_TRIP else "off_route",
         name.text, None, site.id, site.lon, site.lat, f"city_{how}",
     )  # fmt: skip
 

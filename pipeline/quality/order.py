@@ -17,7 +17,7 @@ from pipeline.quality.tables import word_tables
 
 # Which name comes first, the one before these words or the one after them; "next" tells it, "next
 # to" does not.
-_TELLING = phrase_tree(
+TELLING_TREE = phrase_tree(
     {
         "before": ["then", "before", "after that", "after this", "after which", "afterwards",
                "afterward", "followed by", "thereafter", "subsequently", "later", "onwards to",
@@ -29,7 +29,7 @@ _TELLING = phrase_tree(
     short_form=word_tables().short_form,
     reverse=False,
 )  # fmt: skip
-# Words one of which is in all of these.
+# Words one of which is in all of these: a text without one is not looked at.
 ORDER_WORDS = word_set(
     "then before after afterwards afterward followed thereafter subsequently later onwards onward "
     "finally lastly eventually next first beforehand preceded"
@@ -74,7 +74,7 @@ def first_comes_first(
         has_first = second[1] < len(words) and words[second[1]].canonical == "first"
         return False if has_first and "but" in _said(reading, end, start) else None
     for number in range(end, start):
-        told = _TELLING.after(words, number)
+        told = TELLING_TREE.after(words, number)
         if told is None or told[0] > start:
             continue
         word, meaning = words[number].canonical, told[1]

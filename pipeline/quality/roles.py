@@ -8,7 +8,7 @@ the name may lie anywhere on the trip. Paper: A.3.6, "Phase Alignment".
 """
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -63,6 +63,7 @@ _ENDING = word_set(
     "end ends ending finish finishes finishing start starts starting begin begins beginning stop"
 )
 _MOST_OF_A_THING = 6
+_AT_A_THING = frozenset({"at", "by", "near", "to", "beside"})
 _PARTING = frozenset({"and", "then", "before", "after", "that", "which", "while", "with"})
 
 
@@ -111,6 +112,8 @@ class RoleReader:
             roles.append(role)
         if not caption and len(found) == 2 and _is_pair(reading, *found):
             roles[0] = _ROLE["origin"]
+        if not caption and found and found[0].first == 0 and _is_via(reading, found[0].end):
+            roles[0] = _ROLE["destination"]  # "A via B and C"
         if len(found) == 1 and role.role is None and _is_all(reading, found[0]):
             return [_ROLE["destination"]]
         return _one_end(roles)
@@ -261,12 +264,14 @@ def role_meant(
     roles: Sequence[NameRole],
     *,
     caption: bool,
-) -> Role | None:
+    query: bool,
+) -> Role | Literal["stretch"] | None:
     """Look again at the role of a name that breaks a rule in it.
 
     "From A it turns onto B" leaves A for B on the way, "turn off A into B" takes B, "I prefer A to
     B" goes to neither, "to A, please, and then B" to B; "via A and B, C" and "via A, B and C" may
-    end in C.
+    end in C. In a caption "From A it ..." goes on from A but for its first sentence. In a query
+    "past the shops from A to B" may be a stretch of the way.
 
     Args:
         reading: The text.
@@ -274,21 +279,68 @@ def role_meant(
         number: Which of them is meant.
         roles: Their roles so far.
         caption: Whether the text tells a drive in order, where any words may lie between A and B.
+        query: Whether it asks for trips.
     """
     role = roles[number].role
+    if query and _is_stretch(found, number, roles):
+        return "stretch"
     if role == "destination":
-        if _goes_on(reading, found[number:], roles[number + 1 :]):
-            return "pass"
-        return _no_end(reading, found[max(number - 1, 0) : number + 1])
+        return _led_to(reading, found, number, roles)
     if role == "way" and number and number + 1 == len(found):
         return "stop" if _ends_list(reading, found[: number + 1]) else role
-    if role != "leaves" or number + 1 == len(found):
-        return role
-    end, following = found[number].end, found[number + 1].first
+    if caption and role in _FROM and _goes_on_from(reading, found, number, roles):
+        return "stay"
+    return _left(reading, found[number:], caption=caption) if role == "leaves" else role
+
+
+def _led_to(
+    reading: Reading, found: Sequence[Found], number: int, roles: Sequence[NameRole]
+) -> Role:
+    """Return the role of a name that a text leads to: the end, or a road that it goes on from."""
+    if _goes_on(reading, found[number:], roles[number + 1 :]):
+        return "pass"
+    if number + 1 == len(found) and _is_road(found[number]) and _then(reading, found[number]):
+        return "stay"
+    return _no_end(reading, found[max(number - 1, 0) : number + 1])
+
+
+def _then(reading: Reading, one: Found) -> bool:
+    """Tell whether a sentence goes on from its last name to a thing: "to A, then to a bar"."""
+    words = [word.canonical for word in reading.words[one.end : one.end + _WINDOW]]
+    if words[:1] == ["and"]:
+        words.pop(0)
+    return words[:1] == ["then"] and not _AT_A_THING.isdisjoint(words)
+
+
+def _left(reading: Reading, found: Sequence[Found], *, caption: bool) -> Role:
+    """Return the role of a name that is left, given with those after it."""
+    if len(found) < 2:
+        return "leaves"
+    end, following = found[0].end, found[1].first
     if following - end > _FARTHEST_NEXT or reading.sentence(following) >= end:
         return "origin"
     turns = any(word.canonical in _TURNING for word in reading.words[end:following])
     return "leaves" if caption or turns else "origin"
+
+
+def _is_stretch(found: Sequence[Found], number: int, roles: Sequence[NameRole]) -> bool:
+    """Tell whether a road is an end of "from A to B", without a word of trips before it."""
+    if not _is_road(found[number]):
+        return False
+    ends = [one.role for one in roles]
+    if ends[number] == "leaves":
+        return "destination" in ends[number + 1 :]
+    return ends[number] == "destination" and "leaves" in ends[:number]
+
+
+def _goes_on_from(
+    reading: Reading, found: Sequence[Found], number: int, roles: Sequence[NameRole]
+) -> bool:
+    """Tell whether a sentence after the first begins with "From" and a name, or what it lies in."""
+    while roles[number].shared:
+        number -= 1
+    before = found[number].first - 1
+    return before in reading.sentences[1:] and reading.words[before].canonical == "from"
 
 
 def _goes_on(reading: Reading, found: Sequence[Found], following: Sequence[NameRole]) -> bool:
@@ -325,6 +377,10 @@ def _ends_list(reading: Reading, found: Sequence[Found]) -> bool:
     joined = before.end + 1 == one.first and reading.words[before.end].canonical == "and"
     long = len(found) > 2 and found[-3].end == before.first and "," in reading.gap(before.first)
     return joined and long
+
+
+def _is_via(reading: Reading, number: int) -> bool:
+    return number < len(reading.words) and reading.words[number].canonical == "via"
 
 
 def _is_pair(reading: Reading, one: Found, other: Found) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from pipeline.errors import SourceError
 from pipeline.quality.rules import Rule
 from pipeline.quality.tables import TABLES
+from pipeline.records import Texts
 
 LABELS = TABLES / "labels"
 Labels = dict[tuple[str, str, str], bool]
@@ -45,6 +46,11 @@ def read_labels(file: Path) -> Labels:
                 f"{file.name} line {number}: expected a label as tables/labels/README.md shows one,"
                 f" found: {fault}; mend the line"
             ) from fault
+        if one.field not in Texts.__struct_fields__:
+            raise SourceError(
+                f"{file.name} line {number}: expected one of {', '.join(Texts.__struct_fields__)},"
+                f" found the field {one.field!r}; mend the line"
+            )
         key = (one.trip_id, one.field, one.rule.value)
         if labels.setdefault(key, one.right) != one.right:
             raise SourceError(

@@ -27,11 +27,17 @@ def losses_of(root: Path, cities: Sequence[str]) -> list[dict[str, Any]]:
 
     Raises:
         ParameterError: A city is not in params.yaml.
-        SourceError: A city has no account yet.
+        SourceError: A city that is named has no account yet, or none has where none is named.
         ContractError: Its file holds no JSON record, or one that breaks the schema.
     """
     parameters = Parameters(root)
-    return [_record(root, city) for city in cities or parameters.cities if parameters.city(city)]
+    asked = list(cities or parameters.cities)
+    there = [city for city in asked if parameters.city(city) and _is_there(root, city)]
+    return [_record(root, city) for city in (asked if cities or not there else there)]
+
+
+def _is_there(root: Path, city: str) -> bool:
+    return (root / ARTIFACTS["loss_metrics"].place.format(city=city)).exists()
 
 
 def _record(root: Path, city: str) -> dict[str, Any]:

@@ -467,6 +467,22 @@ def test_a_road_may_go_as_the_phase_does_that_it_shares_with_another():
     assert town.claims("Take Rua Alta southwest.") == {"southwest": "supported"}
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("From Rua A head north.", ["supported"]),
+        ("Start on Rua A and go north.", ["supported"]),
+        ("Go north and then west.", ["supported", "supported"]),
+        ("Go south and then north.", ["supported", "supported"]),
+        ("Start on Rua A and go east.", ["contradicted"]),
+        ("Go east.", ["contradicted"]),
+    ],
+)
+def test_an_instruction_may_tell_the_direction_of_a_part(text, found):
+    """The whole way goes west-southwest."""
+    assert list(BENDS.claims(text).values()) == found
+
+
 def test_what_is_not_left_is_no_start():
     town = town_of(
         planned_trip(

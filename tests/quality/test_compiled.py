@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,15 +101,23 @@ def test_a_fault_in_a_rule_is_told_and_the_source_is_read(copy: Path):
     assert python("-c", WHICH, root=copy).stdout.strip().endswith(".py")
 
 
+def test_a_source_that_is_no_python_is_told_with_its_line(copy: Path):
+    edit(copy / "pipeline/quality/order.py", "FAULTY = (")
+    done = python(*COMPILE, root=copy)
+    assert done.returncode == 1
+    (told,) = done.stderr.strip().splitlines()
+    assert re.search(r"order\.py, line \d+:", told)
+
+
 def test_without_a_compiler_one_line_says_so_and_the_sources_are_read(copy: Path):
     shutil.rmtree(copy / FOLDER)
     done = python(*COMPILE, root=copy, CC="no-such-compiler")
     assert done.returncode == 1
     assert done.stdout == ""
-    told = done.stderr.strip().splitlines()[-1]
+    (told,) = done.stderr.strip().splitlines()
     assert "expected a C compiler and the headers of Python" in told
     assert "no-such-compiler" in told
-    assert "python -m pipeline.quality.compiling" in told
+    assert "make rules" in told
     assert python("-c", WHICH, root=copy).stdout.strip().endswith(".py")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pipeline.quality.order import ORDER_WORDS, TELLING_TREE
 from tests.language.trips import phased_trip, place, planned_trip, step
 from tests.quality.small_town import CAPTION, QUERY, SmallTown, town_of
 
@@ -33,6 +34,11 @@ def town(*roads: list[str]) -> SmallTown:
 
 
 APART = town(["Rua X"], ["Rua A"], ["Rua Y"], ["Rua B"], ["Rua Z"])
+
+
+def test_every_phrase_of_order_has_a_word_that_texts_are_looked_at_for():
+    assert set(TELLING_TREE.root) - {"but"} <= ORDER_WORDS
+    assert "first" in ORDER_WORDS  # "but first"
 
 
 @pytest.mark.parametrize("text", TELLING)

@@ -104,7 +104,8 @@ DESTINATIONS = [
     "Out at {}.", "The ride is over on {}.", "Trips with their last stop near the shops on {}",
 ]  # fmt: skip
 ORIGINS = [
-    "Trips originating on {}", "It starts out on {}.", "The drive commences on {}.",
+    "Trips originating on {}", "Trips that take off from {}", "It pulls away from {}.",
+    "It starts out on {}.", "The drive commences on {}.",
     "The trip kicks off on {}.", "I'm waiting on {}.", "Collect me on {}.", "Meet me at {}.",
     "The start of the trip is on {}.", "{} is where it starts.", "{} is my starting point.",
     "{} as the origin.", "Pick-ups near {}", "Trips with {} as their start",
@@ -170,6 +171,7 @@ def test_what_only_sounds_like_an_end_leaves_it_open(text):
         "Drive to Bergkatu and from there along Castrenkatu.",
         "Over to Bergkatu, I don't care how, and then I'm on Castrenkatu.",
         "Start Annankatu, finish Dahlkatu. Hold to Bergkatu for long.",
+        "Follow Annankatu to Bergkatu, then pull up at the right door.",
         "To Dahlkatu, by where Bergkatu gives way to Castrenkatu.",
         "Go via Annankatu, Bergkatu, Castrenkatu and Dahlkatu.",
     ],
@@ -194,12 +196,32 @@ def test_a_road_that_a_text_goes_on_from_is_no_end(text):
         "Drive to Bergkatu and mind the works on Castrenkatu.",
         "Drive to Castrenkatu in Helsinki.",
         "Drive to Bergkatu. Castrenkatu is nice.",
+        "Bergkatu via Annankatu.",
+        "Bergkatu is where I'd like to end up.",
         "Drive to Kahvila Onni and the shop on Castrenkatu.",
         "Go via Dahlkatu, Castrenkatu and Bergkatu.",
     ],
 )
 def test_a_road_that_no_text_goes_on_from_is_an_end(text):
     assert TOWN.rules(text, LITERAL) == ["wrong_phase"]
+
+
+def test_from_goes_on_in_a_caption_and_may_be_a_stretch_in_a_query():
+    text = "It takes Annankatu. From Bergkatu it heads south along Dahlkatu."
+    assert "wrong_phase" not in TOWN.rules(text, CAPTION)
+    assert TOWN.rules("From Bergkatu it heads to Dahlkatu.", CAPTION) == ["wrong_phase"]
+    assert (
+        TOWN.rules("Trips past the trees from Bergkatu to Castrenkatu", QUERY)[-1] == "unverified"
+    )
+    assert "wrong_phase" in TOWN.rules("Trips from Bergkatu to Castrenkatu", QUERY)
+
+
+def test_a_road_that_shares_the_first_or_last_phase_is_on_the_way():
+    steps = (step(roads) for roads in (["Annankatu", "Bergkatu"], [], ["Castrenkatu", "Dahlkatu"]))
+    town = town_of(planned_trip(phased_trip(*steps)))
+    assert town.rules("Via Bergkatu and Castrenkatu.") == []
+    assert town.rules("Via Annankatu.") == ["wrong_phase"]
+    assert town.rules("Through Dahlkatu.") == ["wrong_phase"]
 
 
 def test_a_road_one_keeps_well_off_is_not_driven():
