@@ -23,7 +23,10 @@ def add_commands(commands: "Commands[argparse.ArgumentParser]") -> None:
         description=_LOSS,
     )
     parser.add_argument(
-        "cities", metavar="CITY", nargs="*", help="keys under `cities:` (default: all of them)"
+        "cities",
+        metavar="CITY",
+        nargs="*",
+        help="keys under `cities:` (default: all with an account)",
     )
     parser.add_argument(
         "--form",

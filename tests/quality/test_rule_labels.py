@@ -31,6 +31,10 @@ def test_the_same_label_twice_is_one(tmp_path):
             LINE.replace("off_route_name", "off_topic") % "true",
             "toy.jsonl line 1: expected a label",
         ),
+        (
+            LINE.replace("trajectory_caption", "caption") % "true",
+            "toy.jsonl line 1: expected one of instruction_literal, .*, found the field 'caption'",
+        ),
         ("no JSON\n", "toy.jsonl line 1: expected a label"),
     ],
 )
