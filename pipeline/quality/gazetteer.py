@@ -97,6 +97,10 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     candidates: list[Candidate]
     how: How
 
+    def is_road(self) -> bool:
+        """Tell whether all it may be are roads; an unknown name may be one."""
+        return all("road" in one.name.sites for one in self.candidates)
+
 
 # The longest run of words that is a name: the number of the word after it, and the names it may be,
 # those in full first.

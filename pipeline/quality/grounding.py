@@ -25,7 +25,8 @@ from pipeline.quality.gazetteer import EXACT, Candidate, Found, Gazetteer, Name
 from pipeline.quality.mentions import NameFinder
 from pipeline.quality.pairs import Pairs
 from pipeline.quality.reading import Reading
-from pipeline.quality.roles import RoleReader, role_meant
+from pipeline.quality.role_meant import role_meant
+from pipeline.quality.roles import RoleReader
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention, Phase

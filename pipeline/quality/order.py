@@ -125,7 +125,7 @@ def told_in_turn(reading: Reading, one: Found, other: Found) -> bool:
 
 
 def _follows_comma(reading: Reading, one: Found, other: Found) -> bool:
-    roads = all("road" in c.name.sites for found in (one, other) for c in found.candidates)
+    roads = one.is_road() and other.is_road()
     return roads and one.end == other.first and "," in reading.gap(other.first)
 
 

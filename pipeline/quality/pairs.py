@@ -73,7 +73,7 @@ class Pairs:
             # Of a name that was told before, words of order may mean what is said of it.
             if hit is not None and not (self._in_order and again):
                 return hit
-        if self._caption and not again and _is_road(before[0]) and _is_road(one):
+        if self._caption and not again and before[0].is_road() and one.is_road():
             return self._out_of_turn(before, one, name, span)
         return None
 
@@ -134,10 +134,6 @@ class Pairs:
         return Hit(rule, *span, f"{name.text}: expected {how} {before.text}, {found}")
 
 
-def _is_road(one: Found) -> bool:
-    return all("road" in candidate.name.sites for candidate in one.candidates)
-
-
 def _goes_on(reading: Reading, one: Found, other: Found, *, listed: bool) -> bool:
     """Tell whether two roads are of a list that "then" begins: "..., then along A, B and C".
 
@@ -155,7 +151,7 @@ def _goes_on(reading: Reading, one: Found, other: Found, *, listed: bool) -> boo
     lowest = max(reading.sentence(one.first), one.first - _MOST_BETWEEN)
     if not listed and all(word.canonical != "then" for word in words[lowest : one.first]):
         return False
-    return all("road" in c.name.sites for found in (one, other) for c in found.candidates)
+    return one.is_road() and other.is_road()
 
 
 def _order_denied(first: Name, second: Name, evidence: Evidence) -> Rule | None:

@@ -176,8 +176,8 @@ def lines_of(file: Path, *, shown: str) -> Iterator[tuple[str, str]]:
         content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as fault:
         raise SourceError(
-            f"{shown}: expected a file of ratings as the page exports it, found {fault}; export it"
-            " again"
+            f"{shown}: expected a file of ratings as the page exports it, found"
+            f" {getattr(fault, 'strerror', fault)}; export it again"
         ) from fault
     for number, text in enumerate(content.split("\n"), start=1):
         if text.strip():

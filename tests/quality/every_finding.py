@@ -17,7 +17,7 @@ from pipeline.quality import grounding
 from tests.quality.real_towns import real_town, town_of
 
 HERE = Path(__file__).parent
-FIELDS = ("trajectory_caption", "instruction_concise")
+FIELDS = ("trajectory_caption", "instruction_concise", "retrieval_query_1")
 # As it stands; without and with all capitals, with too many blanks, without commas, back to front.
 SPOILT: tuple[Callable[[str], str], ...] = (
     str,
