@@ -129,6 +129,7 @@ STAGES: tuple[Stage, ...] = (
         reads=("cleaned", "roads"),
         writes=("matched", "matched_points"),
         params=("match", "drives"),
+        config=("cleaning",),
         rejects=True,
     ),
     Stage(

@@ -6,11 +6,13 @@ import pytest
 
 from pipeline.trips.drives import DriveSettings, drives_of, keep_good_drives
 from pipeline.trips.prematched import adopt
+from tests.trips.builders import cleaning
 
 SETTINGS = DriveSettings(
     on_break="split", min_length_m=100.0, min_segments=2, min_matched_share=0.5,
     max_detour_ratio=2.0,
 )  # fmt: skip
+CLEANING = cleaning(shortest_m=250.0, shortest_s=2.0)
 
 
 def path(*rows: tuple[str, int, str, float]) -> pl.DataFrame:
@@ -31,11 +33,11 @@ def trip(
             "gps_length_m": gps, "reasons": list(reasons)}  # fmt: skip
 
 
-def verdict(paths: pl.DataFrame, *trips: dict, settings: DriveSettings = SETTINGS):
+def verdict(paths: pl.DataFrame, *trips: dict, settings: DriveSettings = SETTINGS, limits=CLEANING):
     """Return the ids kept and the rejections as (item, reason)."""
     table = pl.DataFrame(list(trips), schema_overrides={"reasons": pl.List(pl.String)})
     drives, without = drives_of(paths, table, method="hmm")
-    kept, rejected = keep_good_drives(drives, table, without, settings)
+    kept, rejected = keep_good_drives(drives, table, without, settings, limits)
     return kept["trip_id"].to_list(), sorted(
         zip(rejected["item_id"], rejected["reason"], strict=True)
     )
@@ -61,7 +63,7 @@ def test_a_broken_trip_is_rejected_once_when_the_policy_says_so():
 def test_a_trip_without_a_path_is_not_matched_and_keeps_the_matchers_reasons():
     table = pl.DataFrame([trip("t", 0.0, 0.0, 10.0, "no_road_near")])
     drives, without = drives_of(TWO_PARTS.clear(), table, method="hmm")
-    _, rejected = keep_good_drives(drives, table, without, SETTINGS)
+    _, rejected = keep_good_drives(drives, table, without, SETTINGS, CLEANING)
     assert rejected.to_dicts() == [
         {"item_id": "t", "reason": "not_matched", "detail": "no_road_near", "stage": "match"}
     ]
@@ -78,6 +80,27 @@ def test_a_route_far_longer_than_the_gps_line_is_rejected_as_a_detour():
 def test_one_short_drive_of_a_split_trip_is_rejected_under_its_own_id():
     short = path(("t", 0, "a", 200), ("t", 0, "b", 200), ("t", 1, "c", 20), ("t", 1, "d", 20))
     assert verdict(short, trip()) == (["t"], [("t_p2", "drive_too_short")])
+
+
+def test_a_drive_cut_by_a_break_obeys_the_least_length_of_a_trip():
+    short = path(("t", 0, "a", 200), ("t", 0, "b", 200), ("t", 1, "c", 120), ("t", 1, "d", 120))
+    assert verdict(short, trip()) == (["t"], [("t_p2", "drive_too_short")])
+    whole = path(("t", 0, "c", 120), ("t", 0, "d", 120))
+    assert verdict(whole, trip()) == (["t"], [])  # as long as a drive must be that is not cut
+
+
+def test_a_drive_cut_by_a_break_obeys_the_least_duration_of_a_trip():
+    limits = cleaning(shortest_m=0.0, shortest_s=3.0)
+    parts = path(*[("t", 0, e, 200) for e in "abc"], ("t", 1, "d", 200), ("t", 1, "e", 200))
+    assert verdict(parts, trip(), limits=limits) == (["t"], [("t_p2", "drive_too_brief")])
+    whole = path(("t", 0, "d", 200), ("t", 0, "e", 200))
+    assert verdict(whole, trip(), limits=limits) == (["t"], [])
+
+
+def test_a_drive_without_entry_times_is_judged_by_its_length():
+    times = pl.lit(None, dtype=pl.Float64)
+    parts = TWO_PARTS.with_columns(t_enter_s=times, t_exit_s=times)
+    assert verdict(parts, trip()) == (["t", "t_p2"], [])
 
 
 def test_a_drive_of_too_few_segments_is_rejected():

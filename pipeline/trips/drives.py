@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import msgspec
 import polars as pl
 
+from pipeline.trips.cleaning.settings import CleaningSettings
+
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 NotNegative = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -23,6 +25,7 @@ class MatchReason(StrEnum):
     BROKEN_PATH = "broken_path"
     FEW_POINTS_MATCHED = "few_points_matched"
     DRIVE_TOO_SHORT = "drive_too_short"
+    DRIVE_TOO_BRIEF = "drive_too_brief"
     DETOUR = "detour"
 
 
@@ -31,7 +34,8 @@ class DriveSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     Attributes:
         on_break: `split` makes each part of a broken trip a drive; `reject` refuses the trip.
-        min_length_m: Shortest drive, metres along the segments.
+        min_length_m: Shortest drive, metres along the segments; a drive of a broken trip also
+            obeys `shortest_m` and `shortest_s` of the city's `cleaning`.
         min_segments: Fewest segments of a drive.
         min_matched_share: Smallest share of a trip's points that must lie on its route.
         max_detour_ratio: Largest length of a trip's route over the length of its GPS line.
@@ -82,15 +86,23 @@ def drives_of(
 
 
 def keep_good_drives(
-    drives: pl.DataFrame, trips: pl.DataFrame, without: pl.DataFrame, settings: DriveSettings
+    drives: pl.DataFrame,
+    trips: pl.DataFrame,
+    without: pl.DataFrame,
+    settings: DriveSettings,
+    cleaning: CleaningSettings,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Apply the section `drives`; every cleaned trip and every drive ends kept or rejected once.
+
+    A break makes two trips of one, so each drive of a broken trip also obeys the least length and
+    duration of a cleaned trip. Without entry times only its length is known.
 
     Args:
         drives: As `drives_of` gives them.
         trips: trace_id, matched_share, route_length_m, gps_length_m, reasons (list).
         without: The trips of `trips` that have no drive.
         settings: Section `drives`.
+        cleaning: The city's `cleaning`: the least length and duration of a trip.
 
     Returns:
         The drives kept, and the rejections. A trip refused as a whole is rejected under its own
@@ -107,7 +119,7 @@ def keep_good_drives(
         how="left",
         maintain_order="left",
     )
-    verdict = joined.with_columns(_reason(settings), _detail(settings))
+    verdict = joined.with_columns(_reason(settings, cleaning), _detail(settings, cleaning))
     kept = verdict.filter(pl.col("reason").is_null())
     refused = verdict.filter(pl.col("reason").is_not_null())
     whole_trip = pl.col("reason").is_in([r.value for r in _WHOLE_TRIP])
@@ -127,13 +139,22 @@ def keep_good_drives(
 _WHOLE_TRIP = (MatchReason.BROKEN_PATH, MatchReason.FEW_POINTS_MATCHED, MatchReason.DETOUR)
 
 
-def _faults(settings: DriveSettings) -> tuple[tuple[MatchReason, pl.Expr, pl.Expr], ...]:
+def _faults(
+    settings: DriveSettings, cleaning: CleaningSettings
+) -> tuple[tuple[MatchReason, pl.Expr, pl.Expr], ...]:
     """Return (reason, test, detail) in the order they are asked; the first that holds counts."""
     segments = pl.col("edge_ids").list.len()
+    cut = pl.col("parts") > 1
+    shortest_m = (
+        pl.when(cut)
+        .then(max(settings.min_length_m, cleaning.shortest_m))
+        .otherwise(settings.min_length_m)
+    )
+    lasting_s = pl.col("t_exit_s").list.last() - pl.col("t_enter_s").list.first()
     return (
         (
             MatchReason.BROKEN_PATH,
-            (pl.col("parts") > 1) & (settings.on_break == "reject"),
+            cut & (settings.on_break == "reject"),
             pl.format("{} parts: {}", "parts", "reasons"),
         ),
         (
@@ -156,23 +177,32 @@ def _faults(settings: DriveSettings) -> tuple[tuple[MatchReason, pl.Expr, pl.Exp
         ),
         (
             MatchReason.DRIVE_TOO_SHORT,
-            (pl.col("route_length_m") < settings.min_length_m) | (segments < settings.min_segments),
+            (pl.col("route_length_m") < shortest_m) | (segments < settings.min_segments),
             pl.format(
                 "{} m over {} segments, expected at least {} m and {}",
                 pl.col("route_length_m").round(1),
                 segments,
-                pl.lit(settings.min_length_m),
+                shortest_m,
                 pl.lit(settings.min_segments),
+            ),
+        ),
+        (
+            MatchReason.DRIVE_TOO_BRIEF,
+            cut & (lasting_s < cleaning.shortest_s),
+            pl.format(
+                "{} s, expected at least {} s of a drive cut by a break",
+                lasting_s.round(1),
+                pl.lit(cleaning.shortest_s),
             ),
         ),
     )
 
 
-def _reason(settings: DriveSettings) -> pl.Expr:
-    tests = [pl.when(test).then(pl.lit(r.value)) for r, test, _ in _faults(settings)]
+def _reason(settings: DriveSettings, cleaning: CleaningSettings) -> pl.Expr:
+    tests = [pl.when(test).then(pl.lit(r.value)) for r, test, _ in _faults(settings, cleaning)]
     return pl.coalesce(tests).alias("reason")
 
 
-def _detail(settings: DriveSettings) -> pl.Expr:
-    tests = [pl.when(test).then(detail) for _, test, detail in _faults(settings)]
+def _detail(settings: DriveSettings, cleaning: CleaningSettings) -> pl.Expr:
+    tests = [pl.when(test).then(detail) for _, test, detail in _faults(settings, cleaning)]
     return pl.coalesce(tests).alias("detail")

@@ -8,6 +8,7 @@ Trips that come pre-matched skip the matcher: their segments are checked and ado
 import polars as pl
 
 from pipeline.store import StageIO
+from pipeline.trips.cleaning.settings import CleaningSettings
 from pipeline.trips.drives import DriveSettings, drives_of, keep_good_drives
 from pipeline.trips.matching.matcher import Matcher
 from pipeline.trips.matching.network import Network
@@ -26,7 +27,11 @@ def matcher_for(roads: pl.DataFrame, settings: MatchSettings) -> Matcher:
 
 
 def match_trips(
-    cleaned: pl.DataFrame, matcher: Matcher, roads: pl.DataFrame, drives: DriveSettings
+    cleaned: pl.DataFrame,
+    matcher: Matcher,
+    roads: pl.DataFrame,
+    drives: DriveSettings,
+    cleaning: CleaningSettings,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Match some trips.
 
@@ -35,6 +40,8 @@ def match_trips(
         matcher: The city's matcher.
         roads: The city's segments, for trips that come pre-matched.
         drives: Section `drives`.
+        cleaning: The city's `cleaning`, whose least length and duration hold for drives cut by a
+            break.
 
     Returns:
         The rows of `matched_trip`, sorted by id, those of `matched_points`, in the order of
@@ -53,7 +60,7 @@ def match_trips(
         (adopted_path, adopted_trips, "prematched"),
     ):
         made, without = drives_of(path, trips, method=method)
-        tables.append(keep_good_drives(made, trips, without, drives))
+        tables.append(keep_good_drives(made, trips, without, drives, cleaning))
     kept = pl.concat([_matched(kept, cleaned) for kept, _ in tables]).sort("trip_id")
     points = pl.concat([_hmm_points(found.points, found.trips), _adopted_points(adopted, roads)])
     points = cleaned.select("trip_id").join(points, on="trip_id", maintain_order="left")
@@ -104,7 +111,9 @@ def _with_shares(lists: pl.DataFrame, trips: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def run(io: StageIO, *, match: MatchSettings, drives: DriveSettings) -> None:
+def run(
+    io: StageIO, *, match: MatchSettings, drives: DriveSettings, cleaning: CleaningSettings
+) -> None:
     """Match every cleaned trip of a city, on all cores."""
     roads = io.read("roads")
     matcher = matcher_for(roads, match)
@@ -113,7 +122,9 @@ def run(io: StageIO, *, match: MatchSettings, drives: DriveSettings) -> None:
             waiting: list[pl.DataFrame] = []
             with matched.open() as trips, points.open() as located:
                 for cleaned in shard:
-                    made, placed, rejections = match_trips(cleaned, matcher, roads, drives)
+                    made, placed, rejections = match_trips(
+                        cleaned, matcher, roads, drives, cleaning
+                    )
                     made = pl.concat([*waiting, made]).sort("trip_id")
                     # Cleaned trips come by id; of a drive's id that is only the beginning, and the
                     # next trip may stand before it: a, a_0, a_p2.

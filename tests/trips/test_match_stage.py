@@ -12,7 +12,7 @@ from pipeline.tables import write_table
 from pipeline.trips.drives import DriveSettings
 from pipeline.trips.match import run
 from tests.matching.settings_for_tests import settings
-from tests.trips.builders import START
+from tests.trips.builders import START, cleaning
 from tests.trips.towns import grid_roads
 
 STAGE = next(stage for stage in STAGES if stage.name == "match")
@@ -45,7 +45,7 @@ def matched(root, trips: pl.DataFrame) -> dict[str, bytes]:
     write_table(roads, base / "roads.parquet", ARTIFACTS["roads"], shown="roads")
     write_table(trips, base / "cleaned/part-00000.parquet", ARTIFACTS["cleaned"], shown="cleaned")
     with StageIO(STAGE, city="toy", root=root) as io:
-        run(io, match=settings(), drives=DRIVES)
+        run(io, match=settings(), drives=DRIVES, cleaning=cleaning(shortest_s=10.0))
     made = [*(base / "matched").iterdir(), *(base / "matched_points").iterdir()]
     return {str(file.relative_to(base)): file.read_bytes() for file in sorted(made)}
 
