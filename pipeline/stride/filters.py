@@ -33,6 +33,8 @@ _MACHINE = re.compile(
     r"\b(?:exit|entrance|stop|centre)_\d+|\bsimulat|\btrajector|\bagents?\b|\banchors?\b",
     re.IGNORECASE,
 )
+# What may follow the place that people come from.
+_WAYS = r"(?:across|along|into|over|past|through|to|towards?|via)"
 _TOKEN = re.compile(r"\w+")
 
 
@@ -58,7 +60,7 @@ def fault_of_told(draft: Draft, category: Category, place: StrideMap) -> Fault |
 
     Reasons: `implausible`, `unknown_anchor`, `unreachable` (no exit), `density`.
     """
-    words = _implausible(draft, category)
+    words = _implausible(draft, category) or _to_where_it_began(draft.description, place)
     if words:
         return Fault("implausible", words)
     kinds = {anchor.id: anchor.kind for anchor in place.anchors}
@@ -108,6 +110,21 @@ def _implausible_text(text: str) -> str:
         return f"a text of {words} words, expected {_WORDS[0]} to {_WORDS[1]}"
     machine = _MACHINE.search(text)
     return f"{machine[0]!r} in the text, expected words a passer-by would use" if machine else ""
+
+
+def _to_where_it_began(text: str, place: StrideMap) -> str:
+    """Say that a text leads from a place to itself; "" if none does.
+
+    "From table to table" is no fault: a place has a name of the map or an article.
+    """
+    names = "|".join(re.escape(name) for name in _names(place))
+    found = re.search(
+        rf"\bfrom (?:the )?(?P<place>{names}|the [^,.;]+?)(?= {_WAYS}\b)[^.;]*?"
+        r"\b(?:to|towards?|into) (?:the )?(?P=place)\b",
+        text,
+        re.IGNORECASE,
+    )
+    return f"{found[0]!r} in the text, expected two places" if found else ""
 
 
 def _implausible_role(role: Role, draft: Draft) -> str:
@@ -184,9 +201,12 @@ class TextFilter:
 
 def names_of(crowd_map: CrowdMap) -> list[str]:
     """Return every name a text on a map can hold, longest first."""
-    record = crowd_map.record
-    names = {record.name, *record.streets, *record.landmarks}
-    names |= {anchor.name for anchor in record.anchors if anchor.name}
+    return _names(crowd_map.record)
+
+
+def _names(place: StrideMap) -> list[str]:
+    names = {place.name, *place.streets, *place.landmarks}
+    names |= {anchor.name for anchor in place.anchors if anchor.name}
     return sorted(names, key=lambda name: (-len(name), name))
 
 

@@ -131,7 +131,11 @@ class Bank:
 
     def suits(self, category: str, place: StrideMap) -> list[Story]:
         """Return the stories of a category that can happen at a place."""
-        return [story for story in self.stories[category] if _fits(story, place)]
+        return [
+            story
+            for story in self.stories[category]
+            if _fits(story, place) and all(self._choices(story, place).values())
+        ]
 
     def tell(self, ask: Ask) -> Told:
         """Return the story of a slot.
@@ -163,17 +167,37 @@ class Bank:
         )
 
     def _anchors(self, story: Story, place: StrideMap, choices: Choices) -> dict[str, Anchor]:
-        """Choose the story's anchors, those that others are far from first."""
+        """Choose the story's anchors, those that others are far from first.
+
+        No two have one name: a street has several exits, and nobody goes from it to itself.
+        """
         chosen: dict[str, Anchor] = {}
-        for slot, wish in sorted(story.anchors.items(), key=lambda item: bool(item[1].far_from)):
-            found = [one for one in _candidates(wish, place) if one not in chosen.values()]
-            other = chosen.get(wish.far_from or "")
+        for slot, candidates in self._choices(story, place).items():
+            called = {self._called(one, place) for one in chosen.values()}
+            found = [one for one in candidates if self._called(one, place) not in called]
+            other = chosen.get(story.anchors[slot].far_from or "")
             if other is not None:
                 found.sort(key=lambda one: (-_apart(one, other), one.id))
                 found = found[: max(1, math.ceil(len(found) * _FAR_SHARE))]
             named = [one for one in found if one.name]
             chosen[slot] = choices.pick(named or found)
         return chosen
+
+    def _choices(self, story: Story, place: StrideMap) -> dict[str, list[Anchor]]:
+        """Return what each slot may be, so that any other slot still finds another name."""
+        wishes = sorted(story.anchors.items(), key=lambda item: bool(item[1].far_from))
+        found = {slot: _candidates(wish, place) for slot, wish in wishes}
+        names = {slot: {self._called(one, place) for one in ones} for slot, ones in found.items()}
+        return {
+            slot: [
+                one
+                for one in ones
+                if all(
+                    names[other] - {self._called(one, place)} for other in found if other != slot
+                )
+            ]
+            for slot, ones in found.items()
+        }
 
     def _slots(
         self, anchors: dict[str, Anchor], place: StrideMap, choices: Choices
@@ -305,4 +329,4 @@ def bank_revision() -> str:
 
 
 # Raise it when the code above tells other stories from the same banks.
-_VERSION = 2
+_VERSION = 3

@@ -48,6 +48,10 @@ def test_nothing_is_wrong_with_an_ordinary_draft():
          "'exit_1' in the text"),
         (draft(GOOD, description="On the square stand 12 people who then walk off to the north."),
          "'12 people' in the text"),
+        (draft(GOOD, description="People stream from the old gate over the square to the old gate"),
+         "'from the old gate over the square to the old gate' in the text, expected two places"),
+        (draft(GOOD, description="People stream from Toy across the open square towards Toy now."),
+         "expected two places"),
         (draft(GOOD, crowd_size=400), "400 people, expected about 20 to 80"),
         (draft(GOOD, duration_s=500.0), "500 s, expected 10 to 180"),
         (draft(role("walk", share=0.5, to=["exits"])), "shares of roles add up to 0.50"),
@@ -68,6 +72,14 @@ def test_what_cannot_be_meant_is_implausible(broken, words):
     found = fault(broken)
     assert found.reason == "implausible"
     assert words in found.detail
+
+
+def test_an_idiom_is_no_way_back():
+    for text in (
+        "Guests drift from table to table, and from the bar to the door and out of Toy again.",
+        "People walk from the old gate over Toy to the old market, in pairs or on their own.",
+    ):
+        assert fault(draft(GOOD, description=text)) is None
 
 
 def test_an_anchor_the_map_does_not_have_is_unknown():

@@ -1,11 +1,13 @@
 """Scenarios: stories put to a map's names, dealt out by quota; a model's answer as a draft."""
 
 import json
+import re
 from collections import Counter
 
 import hypothesis
 import msgspec
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given
 
@@ -96,6 +98,65 @@ def test_neighbouring_slots_tell_different_texts():
 
 def test_the_same_slot_tells_the_same():
     assert bank().tell(asked("Violent", 3)) == bank().tell(asked("Violent", 3))
+
+
+# ---- from a place to another
+
+
+def namesakes(names: tuple[str | None, ...], kind: str = "square"):
+    """Return the plaza with only so many names for all its anchors, dealt out in turn."""
+    record = place(kind)
+    anchors = [
+        msgspec.structs.replace(one, name=names[number % len(names)])
+        for number, one in enumerate(record.anchors)
+    ]
+    return msgspec.structs.replace(record, anchors=anchors)
+
+
+LEADS_BACK = re.compile(r"\bfrom ((?:the )?[A-Z][^,.;]*?|the [^,.;]+?)\b[^.;]*? to(?:wards)? \1\b")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("names", [("Quay Road", "Mill Lane"), ("Quay Road", None), (None,)])
+def test_nobody_goes_from_a_place_to_itself_where_exits_share_a_name(names, kind):
+    here, told = namesakes(names, kind), 0
+    for number, category in enumerate(bank().categories.values()):
+        stories = bank().suits(category.code, here)
+        for slot in range(3 * len(stories)):
+            ask = Ask(f"{number * 200 + slot:04d}", category, slot, here)
+            text = bank().tell(ask).draft.description
+            assert not LEADS_BACK.search(text), text
+            told += " from " in text and " to" in text
+    assert told or kind in {"market", "park"}
+
+
+def test_a_story_of_two_places_does_not_happen_where_all_have_one_name():
+    stories = {
+        story.id
+        for code in bank().categories
+        for story in bank().suits(code, namesakes(("Quay Road",)))
+        if len(story.anchors) > 1
+    }
+    assert stories <= {
+        story.id
+        for stories in bank().stories.values()
+        for story in stories
+        if any("centre" in wish.kind or "stop" in wish.kind for wish in story.anchors.values())
+    }
+
+
+# The scenarios of the project's own benchmark, where they are built.
+BUILT = [file for file in [ROOT / "data" / "stride" / "scenarios.parquet"] if file.exists()]
+
+
+@pytest.mark.parametrize("file", [None, *BUILT])
+def test_no_text_leads_from_a_place_to_itself(file):
+    texts = (
+        [bank().tell(asked(*one)).draft.description for one in EVERY]
+        if file is None
+        else [one.description for one in scenarios_of(pl.read_parquet(file))]
+    )
+    assert [text for text in texts if LEADS_BACK.search(text)] == []
 
 
 # ---- how many
