@@ -94,31 +94,49 @@ class MatchedPoints(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TripMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The head of a phase sequence, worded as in the paper's Listing 1, with the numbers beside."""
+    """The head of a phase sequence, worded as in the paper's Listing 1, with the numbers beside.
+
+    `total_duration` is the paper's, from the entry of the first segment to that of the last;
+    `time_spent` lasts until the drive ends, and the phases' add up to it. `start_road` and
+    `end_road` name the first and the last segment, null where it has no name, with their OSM
+    highway classes: a phase lists each road once, so its list does not say where a trip ends.
+    """
 
     n_rids: int
     n_phases: int
     start_time: str
     total_duration: str
+    time_spent: str
+    start_road: str | None
+    start_class: str
+    end_road: str | None
+    end_class: str
     t_start_s: float
     duration_s: float
+    time_spent_s: float
     length_m: float
     simulated: bool
 
 
 class Phase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Consecutive segments with one dominant H3 cell (paper A.3.2): (h, n, d, dt, rho, m, s)."""
+    """Consecutive segments with one dominant H3 cell (paper A.3.2): (h, n, d, dt, rho, m, s).
+
+    `duration` is the paper's, between the entries of its first and last segment; `time_spent` is
+    that until the next phase is entered.
+    """
 
     p: int
     role: str
     dir: str
     n: int
     duration: str
+    time_spent: str
     road_names: list[str]
     desc: str
     cell: str
     t_enter_s: float
     duration_s: float
+    time_spent_s: float
     length_m: float
     heading_deg: float
     heading_strength: float

@@ -27,7 +27,8 @@ def ground(*segments: tuple[str, str, str | None, float, float]) -> pl.DataFrame
     return pl.DataFrame(
         [
             {
-                "edge_id": edge, "name": name, "length_m": length, "bearing_deg": bearing,
+                "edge_id": edge, "name": name, "highway": "residential",
+                "length_m": length, "bearing_deg": bearing,
                 "bearing_sin": math.sin(math.radians(bearing)),
                 "bearing_cos": math.cos(math.radians(bearing)),
                 "cell": cell, "desc": f"District: {cell}",
@@ -38,11 +39,16 @@ def ground(*segments: tuple[str, str, str | None, float, float]) -> pl.DataFrame
     )  # fmt: skip
 
 
+LAST_S = 5.0  # seconds on the last segment
+
+
 def matched(edges: list[str], times: list[float], trip_id: str = "t1") -> pl.DataFrame:
-    """Build one matched trip."""
+    """Build one matched trip; each segment is left where the next is entered."""
+    left = [*times[1:], times[-1] + LAST_S if times[-1] is not None else None]
     return pl.DataFrame(
-        {"trip_id": [trip_id], "edge_ids": [edges], "t_enter_s": [times], "simulated": [False]}
-    )
+        {"trip_id": [trip_id], "edge_ids": [edges], "t_enter_s": [times], "t_exit_s": [left],
+         "simulated": [False]}
+    )  # fmt: skip
 
 
 def phases_of(trip: pl.DataFrame, on: pl.DataFrame) -> list[dict]:
@@ -68,6 +74,64 @@ def test_a_phase_lasts_from_its_first_to_its_last_segments_entry():
     first, last = phases_of(matched(["a", "b", "c"], [START_S, START_S + 55, START_S + 70]), on)
     assert (first["duration"], first["duration_s"]) == ("55 sec", 55.0)
     assert (last["duration"], last["duration_s"]) == ("0 sec", 0.0)
+
+
+def test_the_time_spent_in_a_phase_lasts_until_the_next_one_or_the_drives_end():
+    on = ground(("a", "c1", None, 10, 0), ("b", "c1", None, 10, 0), ("c", "c2", None, 10, 0))
+    trip = matched(["a", "b", "c"], [START_S, START_S + 55, START_S + 70])
+    first, last = phases_of(trip, on)
+    assert (first["time_spent"], first["time_spent_s"]) == ("1 min 10 sec", 70.0)
+    assert (last["time_spent"], last["time_spent_s"]) == ("5 sec", LAST_S)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 900, allow_nan=False)),
+        min_size=2,
+        max_size=30,
+    )
+)
+def test_the_times_spent_in_the_phases_add_up_to_that_of_the_trip_in_words_too(driven):
+    on = ground(*((e, f"c{i // 3}", None, 10.0, 45.0 * i) for i, e in enumerate("abcdefgh")))
+    times = list(itertools.accumulate((round(lasts, 3) for _, lasts in driven), initial=START_S))
+    trip = matched([edge for edge, _ in driven], times[:-1])
+    phased, _ = compress_trips(trip, on, time_zone="UTC", settings=SETTINGS)
+    for meta, phases in zip(phased["meta"].to_list(), phased["phases"].to_list(), strict=True):
+        assert sum(p["time_spent_s"] for p in phases) == pytest.approx(meta["time_spent_s"])
+        assert meta["time_spent_s"] == pytest.approx(meta["duration_s"] + LAST_S)
+        assert sum(seconds(p["time_spent"]) for p in phases) == seconds(meta["time_spent"])
+        assert all(p["time_spent_s"] >= p["duration_s"] for p in phases)
+
+
+def seconds(words: str) -> int:
+    """Read back "1 h 2 min 5 sec"."""
+    numbers = [int(number) for number in words.split()[::2]]
+    return sum(n * unit for n, unit in zip(reversed(numbers), (1, 60, 3600), strict=False))
+
+
+def test_a_trip_that_returns_to_a_road_ends_on_it_though_the_phase_lists_it_first():
+    on = ground(
+        ("a", "c1", "Rua A", 10, 0), ("b", "c1", "Rua B", 10, 0), ("c", "c2", "Rua C", 10, 0),
+        ("d", "c2", "Rua D", 10, 0), ("e", "c2", None, 10, 0),
+    )  # fmt: skip
+    for edges, start, end in (("bacdc", "Rua B", "Rua C"), ("abcde", "Rua A", None)):
+        trip = matched(list(edges), [float(i) for i in range(len(edges))])
+        phased, _ = compress_trips(trip, on, time_zone="UTC", settings=SETTINGS)
+        meta = phased["meta"].to_list()[0]
+        assert (meta["start_road"], meta["end_road"]) == (start, end)
+        assert phased["phases"].to_list()[0][-1]["road_names"] == ["Rua C", "Rua D"]
+
+
+def test_the_classes_of_the_first_and_the_last_segment_are_recorded():
+    on = ground(("a", "c1", None, 10, 0), ("b", "c2", "A1", 10, 0)).with_columns(
+        highway=pl.Series(["service", "motorway_link"])
+    )
+    phased, _ = compress_trips(
+        matched(["a", "b"], [0.0, 1.0]), on, time_zone="UTC", settings=SETTINGS
+    )
+    meta = phased["meta"].to_list()[0]
+    assert (meta["start_class"], meta["end_class"]) == ("service", "motorway_link")
 
 
 def test_a_cell_entered_again_is_a_new_phase():

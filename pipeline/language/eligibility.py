@@ -126,8 +126,8 @@ def _anchors(seen: _Seen, anchor_m: float) -> Iterator[Target]:
     for place in seen.places:
         if place.phase == seen.last and place.distance_m <= anchor_m:
             yield _target("1.1", "place", [seen.last], names=[place.name], ids=[place.id])
-    if seen.drive.end_road is not None:
-        yield _target("1.1", "road", [seen.last], names=[seen.drive.end_road])
+    if seen.meta.end_road is not None:
+        yield _target("1.1", "road", [seen.last], names=[seen.meta.end_road])
 
 
 def _fuzzy_ends(seen: _Seen, areas: CityAreas) -> Iterator[Target]:
@@ -273,7 +273,7 @@ def _clock(seen: _Seen, areas: CityAreas) -> list[Target]:
 
 
 def _pace(seen: _Seen, settings: IntentsSettings) -> list[Target]:
-    length_m, duration_s = seen.meta.length_m, seen.meta.duration_s
+    length_m, duration_s = seen.meta.length_m, seen.meta.time_spent_s
     if duration_s < SHORTEST_PACE_S or length_m <= 0:
         return []
     kph = 3.6 * length_m / duration_s

@@ -1,7 +1,7 @@
 """The drive behind the phases: which segments each phase has, and what its roads are called.
 
 phases n = [4, 1], edge_ids = [a, b, c, d, e]  ->  a, b, c, d in phase 0, e in phase 1
--> Drive(end_road="Rua Direita", main_road="Rua do Campo Alegre", main_share=0.62, cells=...)
+-> Drive(main_road="Rua do Campo Alegre", main_share=0.62, cells=...)
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,11 @@ class Drive(NamedTuple):
     """What the segments tell of a trip beyond its phases.
 
     Attributes:
-        end_road: Name of the last named segment of the last phase; None where none has a name.
         main_road: The name that holds most of the trip's length; None where no segment has one.
         main_share: Share of the length it holds, 0-1.
         cells: All cells its segments pass, not only those that are dominant somewhere.
     """
 
-    end_road: str | None
     main_road: str | None
     main_share: float
     cells: Sequence[str]
@@ -95,11 +93,6 @@ def drives_of(segments: pl.DataFrame, road_cells: pl.DataFrame) -> dict[str, Dri
     """
     trips = segments.select(pl.col("trip_id").unique(maintain_order=True))
     named = segments.filter(pl.col("name").is_not_null())
-    ends = (
-        named.filter(pl.col("p") == pl.col("last"))
-        .group_by("trip_id", maintain_order=True)
-        .agg(end_road=pl.col("name").last())
-    )
     totals = segments.group_by("trip_id", maintain_order=True).agg(total_m=pl.col("length_m").sum())
     main = (
         named.group_by("trip_id", "name", maintain_order=True)
@@ -117,9 +110,9 @@ def drives_of(segments: pl.DataFrame, road_cells: pl.DataFrame) -> dict[str, Dri
         .agg(pl.col("cells").explode().unique())
     )
     summed = trips
-    for part in (ends, main, cells):
+    for part in (main, cells):
         summed = summed.join(part, on="trip_id", how="left")
     return {
-        trip: Drive(end_road, main_road, share or 0.0, through or ())
-        for trip, end_road, main_road, share, through in summed.iter_rows()
+        trip: Drive(main_road, share or 0.0, through or ())
+        for trip, main_road, share, through in summed.iter_rows()
     }

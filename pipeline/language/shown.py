@@ -3,6 +3,10 @@
     shown_trip(PlannedTrip("1626278", 16 phases with cells, coordinates, metres, ...))
     ->  ShownTrip("1626278", ShownMeta(58, 16, "Saturday, Jun 14, ..."), [ShownPhase(0, "O", ...)])
 
+Of the two times of a phase the one spent in it is shown, not the paper's duration, which is 0 for
+one segment however long that takes: the times shown add up to that of the trip. The first and the
+last road are shown too, as the road names of a phase are a set.
+
 No cell id, no coordinate and no area narrative is shown (paper A.3.2 and A.3.6: the annotator
 ignores narratives, so it never gets them).
 """
@@ -18,7 +22,9 @@ class ShownMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_rids: int
     n_phases: int
     start_time: str
-    total_duration: str
+    time_spent: str
+    start_road: str | None
+    end_road: str | None
 
 
 class ShownPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,7 +41,7 @@ class ShownPhase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: str
     dir: str
     n: int
-    duration: str
+    time_spent: str
     road_names: list[str]
     desc: str
     places: list[ShownPlace]
@@ -57,14 +63,21 @@ def shown_trip(trip: PlannedTrip) -> ShownTrip:
     meta = trip.meta
     return ShownTrip(
         traj_id=trip.trip_id,
-        meta=ShownMeta(meta.n_rids, meta.n_phases, meta.start_time, meta.total_duration),
+        meta=ShownMeta(
+            n_rids=meta.n_rids,
+            n_phases=meta.n_phases,
+            start_time=meta.start_time,
+            time_spent=meta.time_spent,
+            start_road=meta.start_road,
+            end_road=meta.end_road,
+        ),
         phases=[
             ShownPhase(
                 p=one.p,
                 role=one.role,
                 dir=one.dir,
                 n=one.n,
-                duration=one.duration,
+                time_spent=one.time_spent,
                 road_names=one.road_names,
                 desc=one.desc,
                 places=[ShownPlace(p.name, p.category) for p in places.get(one.p, ())],

@@ -196,7 +196,7 @@ def _time(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     clock = evidence.clock
     if clock is None:
         return _judged(span, "clock", None, None)
-    start, lasts = clock.minute, evidence.trip.meta.duration_s / 60
+    start, lasts = clock.minute, evidence.trip.meta.time_spent_s / 60
     end = number
     while end and reading.words[end - 1].canonical in ROUND:
         end -= 1
@@ -231,7 +231,7 @@ def _window(reading: Reading, number: int, moment: Moment | None) -> Window | No
 
 def _in_window(window: Window, evidence: Evidence) -> Stated:
     """Hold a stretch of time against the trip: some of it must lie within."""
-    clock, lasts = evidence.clock, evidence.trip.meta.duration_s / 60
+    clock, lasts = evidence.clock, evidence.trip.meta.time_spent_s / 60
     fits = None
     if clock is not None:
         after = clock.minute + lasts - window.first + _BOUND_SLACK
@@ -260,7 +260,7 @@ def _part(reading: Reading, number: int, evidence: Evidence) -> Stated | None:
     fits = None
     if clock is not None:
         begins, ends = PARTS[part]
-        lasts = evidence.trip.meta.duration_s / 60
+        lasts = evidence.trip.meta.time_spent_s / 60
         fits = (clock.minute + lasts - begins) % _DAY <= ends - begins + lasts
         fits = None if part == "rush hour" and fits else fits
     return _judged((reading.starts[number], reading.end(end - 1)), "part_of_day", clock, fits)

@@ -11,7 +11,6 @@ above that of the fastest phase is wrong. What an instruction wishes for claims 
 
 import re
 
-from pipeline.quality.claims_stretch import lasting
 from pipeline.quality.evidence import Evidence
 from pipeline.quality.folding import word_set
 from pipeline.quality.reading import Reading
@@ -65,14 +64,13 @@ def speed_claim(reading: Reading, number: int, evidence: Evidence, *, asks: bool
         return None
     said = number_of(match["number"]) * next(_KMH[one] for one in _KMH if match[one])
     meta = evidence.trip.meta
-    if meta.duration_s <= 0:
+    if meta.time_spent_s <= 0:
         return None
-    mean = 3.6 * meta.length_m / meta.duration_s
-    lasts = lasting(evidence)
+    mean = 3.6 * meta.length_m / meta.time_spent_s
     in_phases = [
-        3.6 * phase.length_m / seconds
-        for phase, seconds in zip(evidence.trip.phases, lasts, strict=True)
-        if seconds >= _LEAST_S
+        3.6 * phase.length_m / phase.time_spent_s
+        for phase in evidence.trip.phases
+        if phase.time_spent_s >= _LEAST_S
     ]
     fastest = max([mean, *in_phases])
     expected = f"{mean:.0f} km/h on average, {fastest:.0f} in a phase"

@@ -159,8 +159,7 @@ def _held_halt(
 ) -> Held:
     places = _places_of(reading, halt, said, mentions)
     own = _phases_of(evidence, places) if places else evidence.trip.phases
-    lasts = lasting(evidence)
-    longest = max((lasts[phase.p] for phase in own), default=0.0)
+    longest = max((phase.time_spent_s for phase in own), default=0.0)
     where = ", ".join(one.name for one in places) or "a phase"
     expected = f"{where}: at most {longest:,.0f} seconds in one phase"
     begin = max(reading.sentence(halt), halt - _MOST_BEFORE)
@@ -168,7 +167,8 @@ def _held_halt(
     if not own or not _PERSONS.isdisjoint(told) or not (places or caption):
         return Held(None, expected)
     for phase in own:
-        if _fits(said, lasts[phase.p]) or _fits(said, phase.duration_s):
+        # The halt may lie before the last segment, where the paper's duration ends.
+        if _fits(said, phase.time_spent_s) or _fits(said, phase.duration_s):
             return Held(True, expected, phase.p)
     if reading.words[halt].canonical in _STAYING and places:
         return _held_drive(said, evidence, places)
@@ -242,8 +242,7 @@ def _held_drive(said: Said, evidence: Evidence, places: Sequence[Mention]) -> He
     where = ", ".join(dict.fromkeys(one.name for one in places))
     if not own:
         return Held(None, where)
-    lasts = lasting(evidence)
-    lengths = [lasts[one.p] if said.kind == "duration" else one.length_m for one in own]
+    lengths = [one.time_spent_s if said.kind == "duration" else one.length_m for one in own]
     alone = [names.issuperset(one.road_names) for one in own]
     longest = sum(lengths)
     shortest = sum(length for length, whole in zip(lengths, alone, strict=True) if whole)
@@ -258,14 +257,6 @@ def _held_drive(said: Said, evidence: Evidence, places: Sequence[Mention]) -> He
 
 
 _UNITS = {"duration": "seconds", "distance": "metres"}
-
-
-def lasting(evidence: Evidence) -> list[float]:
-    """Return the seconds from where each phase begins to where the next one does."""
-    meta = evidence.trip.meta
-    begins = [phase.t_enter_s for phase in evidence.trip.phases]
-    ends = [*begins[1:], meta.t_start_s + meta.duration_s]
-    return [end - begin for begin, end in zip(begins, ends, strict=True)]
 
 
 def _fits(said: Said, true: float) -> bool:
@@ -287,7 +278,7 @@ def passed_by(evidence: Evidence, name: str, said: Said) -> Held:
     for phase in phases:
         begins.append(phase.t_enter_s - meta.t_start_s if said.kind == "duration" else way)
         way += phase.length_m
-    begins.append(meta.duration_s if said.kind == "duration" else way)
+    begins.append(meta.time_spent_s if said.kind == "duration" else way)
     spots = evidence.spots.get(name, ())
     expected = ", ".join(f"{begins[spot[0]]:,.0f}" for spot in spots[:3])
     expected = f"{name}: after {expected} {_UNITS[said.kind]}"

@@ -134,7 +134,7 @@ def item_row(item: ReviewItem, ground: SharedGround, time_zone: str) -> dict[str
     )
     drives, legs = [item.drive], ground.legs[trip.trip_id]
     persona = words.persona(trip.intents.persona)
-    facts = [trip.meta.start_time, trip.meta.total_duration, length_words(trip.meta.length_m)]
+    facts = [trip.meta.start_time, trip.meta.time_spent, length_words(trip.meta.length_m)]
     return {
         "trip_id": trip.trip_id,
         "facts": facts,
@@ -223,7 +223,7 @@ def _phases(trip: CheckedTrip, time_zone: str) -> Iterator[dict[str, Any]]:
             "dir": one.dir,
             "heading": one.heading_deg,
             "when": local_clock(one.t_enter_s, time_zone),
-            "duration": one.duration,
+            "time_spent": one.time_spent,
             "length": length_words(one.length_m),
             "roads": one.road_names,
             "about": one.desc.split(" | ") if one.desc else [],

@@ -64,7 +64,7 @@ function phaseButton(phase, count) {
   const role = ROLES[phase.role];
   const number = make("span", {class: "number", style: `--role: ${shade(phase.p, count)}`}, String(phase.p));
   const way = make("span", {class: "way" + (phase.roads.length ? "" : " unnamed"), dir: "auto"}, phase.roads.join(", ") || "no road name");
-  const sum = make("span", {class: "sum"}, `${phase.when} `, compass, ` ${phase.dir} · ${phase.duration} · ${phase.length}${role ? " · " + role : ""}`);
+  const sum = make("span", {class: "sum"}, `${phase.when} `, compass, ` ${phase.dir} · ${phase.time_spent} · ${phase.length}${role ? " · " + role : ""}`);
   const about = make("span", {class: "about", dir: "auto"}, phase.about.join(" · "));
   const beside = phase.places.map(([name, category]) => category ? `${name} (${category})` : name).join(", ");
   const button = make("button", {type: "button", class: "phase role-" + phase.role, "data-key": phase.key, "aria-pressed": "false"}, number, way, sum, about);

@@ -118,7 +118,7 @@ def _drive(number: int, drive: DriveLife) -> dict[str, Any]:
                 "role": one.role,
                 "dir": one.dir,
                 "heading": one.heading_deg,
-                "duration": one.duration,
+                "time_spent": one.time_spent,
                 "length": length_words(one.length_m),
                 "segments": f"{one.n} segment" if one.n == 1 else f"{one.n} segments",
                 "roads": ", ".join(one.road_names),

@@ -19,7 +19,7 @@ function layerBoxes() {
 
 function phaseButton(phase) {
   const compass = make("span", {class: "compass", "aria-hidden": "true", style: `transform: rotate(${phase.heading}deg)`}, "\u2191");
-  const sum = make("span", {class: "sum"}, `${ROLES[phase.role]} · `, compass, ` ${phase.dir} · ${phase.duration} · ${phase.length} · ${phase.segments}`);
+  const sum = make("span", {class: "sum"}, `${ROLES[phase.role]} · `, compass, ` ${phase.dir} · ${phase.time_spent} · ${phase.length} · ${phase.segments}`);
   const roads = phase.roads || "no road name";
   const button = make("button", {type: "button", class: "phase role-" + phase.role, "data-key": phase.key, "aria-pressed": "false"},
     make("span", {class: "number"}, String(phase.p)),

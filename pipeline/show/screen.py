@@ -161,7 +161,7 @@ def _phases(drive: DriveLife, *, all_rows: bool) -> Iterator[str]:
         return
     meta = phased.meta
     yield (
-        f"PHASES  {meta.n_phases} from {meta.n_rids} segments · {meta.total_duration}"
+        f"PHASES  {meta.n_phases} from {meta.n_rids} segments · {meta.time_spent}"
         f" · {length_words(meta.length_m)}"
     )
     yield f"  {meta.start_time}"
@@ -171,13 +171,13 @@ def _phases(drive: DriveLife, *, all_rows: bool) -> Iterator[str]:
             one.role,
             one.dir,
             str(one.n),
-            one.duration,
+            one.time_spent,
             ", ".join(one.road_names) or "-",
             one.desc or "-",
         ]
         for one in phased.phases
     ]
-    heads = ["p", "role", "dir", "n", "duration", "roads", "description"]
+    heads = ["p", "role", "dir", "n", "time spent", "roads", "description"]
     yield from text_table(heads, rows, right=(0, 3), all_rows=all_rows)
 
 

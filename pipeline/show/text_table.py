@@ -1,8 +1,8 @@
 """Lay rows out as a plain-text table that fits the screen.
 
-p  role  dir   n  duration   roads
-0  O     NW    4  55 sec     Rua Prof. Vicente
-                             José de Carvalho
+p  role  dir   n  time spent  roads
+0  O     NW    4  55 sec      Rua Prof. Vicente
+                              José de Carvalho
 """
 
 import sys

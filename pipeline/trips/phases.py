@@ -1,12 +1,14 @@
 """Compress a matched trip to phases: runs of segments with one dominant H3 cell (paper A.3.2).
 
     58 segments  ->  16 phases, the first being
-    {"p": 0, "role": "O", "dir": "NW", "n": 4, "duration": "55 sec",
+    {"p": 0, "role": "O", "dir": "NW", "n": 4, "duration": "55 sec", "time_spent": "1 min 10 sec",
      "road_names": ["Rua Prof. Vicente José de Carvalho"], "desc": "GNN: WATERFRONT | ..."}
 
 A phase is p_k = (h, n, d, dt, rho, m, s): cell, number of segments, heading, duration from the
-entry time of its first to that of its last segment, role, road names, area description. All trips
-of a table are compressed at once; nothing here loops over trips.
+entry time of its first to that of its last segment, role, road names, area description. The paper's
+duration is 0 for a phase of one segment, so the time spent in it, until the next phase is entered
+or the drive ends, stands beside it. All trips of a table are compressed at once; nothing here loops
+over trips.
 """
 
 from enum import StrEnum
@@ -45,11 +47,11 @@ def ground_of(roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame
     """Join what phases take from the ground.
 
     Returns:
-        One row per segment: edge_id, name, length_m, bearing_deg, bearing_sin, bearing_cos, cell,
-        desc (the cell's area description).
+        One row per segment: edge_id, name, highway, length_m, bearing_deg, bearing_sin,
+        bearing_cos, cell, desc (the cell's area description).
     """
     segments = roads.select(
-        "edge_id", "name", "length_m", "bearing_deg", "bearing_sin", "bearing_cos"
+        "edge_id", "name", "highway", "length_m", "bearing_deg", "bearing_sin", "bearing_cos"
     )
     segments = segments.join(road_cells.select("edge_id", "cell"), on="edge_id", how="left")
     descriptions = cells.select("cell", desc="description")
@@ -62,7 +64,7 @@ def compress_trips(
     """Turn matched trips into phase sequences.
 
     Args:
-        matched: Rows of `matched_trip`: trip_id, edge_ids, t_enter_s, simulated, ...
+        matched: Rows of `matched_trip`: trip_id, edge_ids, t_enter_s, t_exit_s, simulated, ...
         ground: The city's segments, as `ground_of` joins them.
         time_zone: IANA zone of the city; start times are worded in its local time.
         settings: Section `compress`.
@@ -86,7 +88,9 @@ def compress_trips(
 
 def _segment_rows(matched: pl.DataFrame, ground: pl.DataFrame) -> pl.DataFrame:
     """Return one row per driven segment, with what the ground knows of it and its phase number."""
-    rows = matched.select("trip_id", edge_id="edge_ids", t="t_enter_s").explode("edge_id", "t")
+    rows = matched.select("trip_id", edge_id="edge_ids", t="t_enter_s", left_s="t_exit_s").explode(
+        "edge_id", "t", "left_s"
+    )
     rows = rows.join(ground, on="edge_id", how="left", maintain_order="left")
     lost = rows.filter(pl.col("cell").is_null())
     if lost.height:
@@ -112,6 +116,11 @@ def _phase_rows(rows: pl.DataFrame) -> pl.DataFrame:
         n=pl.len(),
         t_first=pl.col("t").first(),
         t_last=pl.col("t").last(),
+        left_s=pl.col("left_s").last(),
+        first_road=pl.col("name").first(),
+        first_class=pl.col("highway").first(),
+        last_road=pl.col("name").last(),
+        last_class=pl.col("highway").last(),
         length_m=pl.col("length_m").sum(),
         east=(pl.col("bearing_sin") * weight).sum() / weight.sum(),
         north=(pl.col("bearing_cos") * weight).sum() / weight.sum(),
@@ -127,7 +136,10 @@ def _phase_rows(rows: pl.DataFrame) -> pl.DataFrame:
         p=pl.int_range(pl.len()).over("trip_id"),
         last=pl.len().over("trip_id") - 1,
         duration_s=(pl.col("t_last") - pl.col("t_first")).round(3),
+        t_next=pl.col("t_first").shift(-1).over("trip_id").fill_null(pl.col("left_s")),
+        t_start=pl.col("t_first").first().over("trip_id"),
     ).with_columns(
+        time_spent_s=(pl.col("t_next") - pl.col("t_first")).round(3),
         role=pl.when(pl.col("p") == 0)
         .then(pl.lit("O"))
         .when(pl.col("p") == pl.col("last"))
@@ -135,6 +147,11 @@ def _phase_rows(rows: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.lit("T")),
         dir=compass_point(pl.col("heading_deg")),
         duration=duration_words(pl.col("duration_s")),
+        # Whole seconds of the trip's own clock, so that the words of all phases add up as well.
+        time_spent=duration_words(
+            (pl.col("t_next") - pl.col("t_start")).round()
+            - (pl.col("t_first") - pl.col("t_start")).round()
+        ),
         desc=pl.col("desc").fill_null(""),
     )
 
@@ -142,9 +159,10 @@ def _phase_rows(rows: pl.DataFrame) -> pl.DataFrame:
 def _trip_rows(phases: pl.DataFrame, time_zone: str) -> pl.DataFrame:
     """Return one row per trip: the numbers of its head, and its phases as a list."""
     phase = pl.struct(
-        "p", "role", "dir", "n", "duration", "road_names", "desc", "cell",
+        "p", "role", "dir", "n", "duration", "time_spent", "road_names", "desc", "cell",
         pl.col("t_first").alias("t_enter_s"),
         "duration_s",
+        "time_spent_s",
         pl.col("length_m").round(3),
         "heading_deg",
         "heading_strength",
@@ -153,20 +171,27 @@ def _trip_rows(phases: pl.DataFrame, time_zone: str) -> pl.DataFrame:
         n_rids=pl.col("n").sum(),
         n_phases=pl.len(),
         t_start_s=pl.col("t_first").first(),
+        start_road=pl.col("first_road").first(),
+        start_class=pl.col("first_class").first(),
+        end_road=pl.col("last_road").last(),
+        end_class=pl.col("last_class").last(),
         duration_s=(pl.col("t_last").last() - pl.col("t_first").first()).round(3),
+        time_spent_s=(pl.col("left_s").last() - pl.col("t_first").first()).round(3),
         length_m=pl.col("length_m").sum().round(3),
         phases=phase,
     )
     return trips.with_columns(
         start_time=local_time_words(pl.col("t_start_s"), time_zone),
         total_duration=duration_words(pl.col("duration_s")),
+        time_spent=duration_words(pl.col("time_spent_s")),
     )
 
 
 def _phased(trips: pl.DataFrame) -> pl.DataFrame:
     meta = pl.struct(
-        "n_rids", "n_phases", "start_time", "total_duration",
-        "t_start_s", "duration_s", "length_m", "simulated",
+        "n_rids", "n_phases", "start_time", "total_duration", "time_spent",
+        "start_road", "start_class", "end_road", "end_class",
+        "t_start_s", "duration_s", "time_spent_s", "length_m", "simulated",
     )  # fmt: skip
     return trips.select("trip_id", meta.alias("meta"), "phases")
 

@@ -22,11 +22,9 @@ ALL_ZONES = [
 AREAS = CityAreas(town(ALL_ZONES).cells, vocabulary())
 
 
-def drive_of(trip: PhasedTrip, **changes: Any) -> Drive:
-    """Return what the segments would tell of a trip: the last road name ends it, no main road."""
-    names = trip.phases[-1].road_names
-    plain = Drive(names[-1] if names else None, None, 0.0, ())
-    return plain._replace(**changes)
+def drive_of(**changes: Any) -> Drive:
+    """Return what the segments would tell of a trip: no main road, no cell."""
+    return Drive(None, 0.0, ())._replace(**changes)
 
 
 def evidence(
@@ -41,7 +39,7 @@ def evidence(
     return evidence_of(
         trip,
         places=places or [],
-        drive=drive_of(trip, **(drive or {})),
+        drive=drive_of(**(drive or {})),
         areas=areas,
         settings=msgspec.structs.replace(SETTINGS, **settings),
     )
@@ -90,7 +88,7 @@ def told(draw: st.DrawFn) -> tuple[PhasedTrip, list[Place], Drive]:
     named = [name for phase in trip.phases for name in phase.road_names]
     main = draw(st.sampled_from(named)) if named else None
     share = draw(st.floats(0, 1)) if named else 0.0
-    return trip, places, drive_of(trip, main_road=main, main_share=share)
+    return trip, places, drive_of(main_road=main, main_share=share)
 
 
 def _key(spot: tuple[int, str, float]) -> tuple[int, str]:

@@ -41,8 +41,8 @@ def test_the_road_of_the_end_and_named_places_near_it_are_exact_anchors():
 
 
 def test_the_road_of_the_end_is_where_the_drive_ends_not_the_last_name_met():
-    trip = phased_trip(step(["Rua A"]), step(["Rua B", "Rua C"]))
-    assert about(evidence(trip, drive={"end_road": "Rua B"}), "1.1") == [("road", "Rua B")]
+    trip = phased_trip(step(["Rua A"]), step(["Rua B", "Rua C"]), end_road="Rua B")
+    assert about(evidence(trip), "1.1") == [("road", "Rua B")]
 
 
 def test_without_a_name_at_the_end_there_is_no_exact_anchor():

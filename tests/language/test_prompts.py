@@ -99,7 +99,7 @@ def test_no_cell_and_no_coordinate_is_shown():
         assert phase.cell not in message
     assert "-8.61" not in message
     assert set(record_in(message)["phases"][0]) == {
-        "p", "role", "dir", "n", "duration", "road_names", "desc", "places",
+        "p", "role", "dir", "n", "time_spent", "road_names", "desc", "places",
     }  # fmt: skip
 
 

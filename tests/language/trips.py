@@ -7,6 +7,8 @@ planned_trip(trip, places=[place(2, "Café Central")])
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from pipeline.city.description import describe_cell
 from pipeline.records import (
     Intents,
@@ -74,35 +76,55 @@ def step(
     }
 
 
+def duration_of(seconds: float) -> str:
+    """Word whole seconds as phases do."""
+    return f"{int(seconds // 60)} min {int(seconds % 60)} sec"
+
+
 def phased_trip(
     *steps: dict[str, Any],
     trip_id: str = "t1",
     start_time: str = START_TIME,
     t_start_s: float = START_S,
     duration_s: float = 600.0,
+    **meta: Any,
 ) -> PhasedTrip:
-    """Build a phased trip from its steps, two at least; cells differ where none are given."""
+    """Build a phased trip from its steps, two at least; cells differ where none are given.
+
+    It takes `duration_s` to the entry of its last phase and ends there; it starts on the first road
+    of its first phase and ends on the last one of its last, but for what `meta` says otherwise.
+    """
     last = len(steps) - 1
+    each_s = duration_s / max(last, 1)
     phases = [
         Phase(
             p=p,
             role="O" if p == 0 else "D" if p == last else "T",
-            t_enter_s=t_start_s + duration_s * p / max(last, 1),
+            t_enter_s=t_start_s + each_s * p,
+            time_spent=duration_of(each_s if p < last else 0),
+            time_spent_s=each_s if p < last else 0.0,
             **(said | {"cell": said["cell"] or cell_of(p)}),
         )
         for p, said in enumerate(steps)
     ]
-    meta = TripMeta(
+    first, final = phases[0].road_names, phases[-1].road_names
+    head = TripMeta(
         n_rids=sum(phase.n for phase in phases),
         n_phases=len(phases),
         start_time=start_time,
-        total_duration=f"{int(duration_s // 60)} min {int(duration_s % 60)} sec",
+        total_duration=duration_of(duration_s),
+        time_spent=duration_of(duration_s),
+        start_road=first[0] if first else None,
+        start_class="residential",
+        end_road=final[-1] if final else None,
+        end_class="residential",
         t_start_s=t_start_s,
         duration_s=duration_s,
+        time_spent_s=duration_s,
         length_m=sum(phase.length_m for phase in phases),
         simulated=False,
     )
-    return PhasedTrip(trip_id=trip_id, meta=meta, phases=phases)
+    return PhasedTrip(trip_id, msgspec.structs.replace(head, **meta), phases)
 
 
 def place(

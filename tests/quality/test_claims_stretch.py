@@ -1,5 +1,7 @@
 """How long a trip stands in a place or drives on a road is held against its phases."""
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,12 +14,13 @@ def halting() -> SmallTown:
 
     Rua A 2 min, Rua B 2 + 10 min, Rua C 2 min, Rua D 6 min; 500 m each.
     """
-    begins = [0, 120, 240, 840, 960]
+    begins = [0, 120, 240, 840, 960, 1320]
     roads = ["Rua A", "Rua B", "Rua B", "Rua C", "Rua D"]
     trip = phased_trip(*(step([road], length_m=500) for road in roads), duration_s=1320)
     start = trip.meta.t_start_s
     phases = [
-        replace(phase, t_enter_s=start + at) for phase, at in zip(trip.phases, begins, strict=True)
+        replace(phase, t_enter_s=start + at, time_spent_s=float(until - at))
+        for phase, (at, until) in zip(trip.phases, pairwise(begins), strict=True)
     ]
     trip = replace(trip, phases=phases)
     return town_of(planned_trip(trip, places=[place(2, "Café Rio"), place(4, "Café Sol")]))

@@ -41,15 +41,18 @@ def checked_row(k: int) -> dict:
         "ids": [f"n{k}"], "feature": "", "polarity": "",
     }  # fmt: skip
     phase = {
-        "dir": "N", "duration": "0 sec", "road_names": [], "desc": "", "duration_s": 0.0,
-        "length_m": 100.0, "heading_deg": 0.0, "heading_strength": 1.0,
+        "dir": "N", "duration": "0 sec", "time_spent": "0 sec", "road_names": [], "desc": "",
+        "duration_s": 0.0, "time_spent_s": 0.0, "length_m": 100.0, "heading_deg": 0.0,
+        "heading_strength": 1.0,
     }  # fmt: skip
     mention = {"start": 6, "end": 11 + len(str(k)), "text": f"Café {k}", "kind": "place"}
     return {
         "trip_id": f"t{k}",
         "meta": {
             "n_rids": k + 3, "n_phases": 2, "start_time": "Saturday, Jun 14, 2014 at 4:11 AM",
-            "total_duration": f"{k} sec", "t_start_s": START_S, "duration_s": float(k),
+            "total_duration": f"{k} sec", "time_spent": f"{k} sec", "start_road": None,
+            "start_class": "residential", "end_road": None, "end_class": "residential",
+            "t_start_s": START_S, "duration_s": float(k), "time_spent_s": float(k),
             "length_m": 100.0 * (k + 3), "simulated": True,
         },
         "phases": [

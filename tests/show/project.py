@@ -260,6 +260,7 @@ def phase_cells() -> list[str]:
 def phased_trip() -> dict[str, Any]:
     trip = matched_trips()[0]
     names = ("Itäkatu", "Itäkatu", NASTY)
+    spent = (("40 sec", 40.0), ("45 sec", 45.0), ("35 sec", 35.0))
     about = ("GNN: WATERFRONT | Commercial: <dining> & shopping", "", "Natural: park")
     phases = [
         {
@@ -268,11 +269,13 @@ def phased_trip() -> dict[str, Any]:
             "dir": ("E", "E", "N")[p],
             "n": 1,
             "duration": "0 sec",
+            "time_spent": spent[p][0],
             "road_names": [names[p]],
             "desc": about[p],
             "cell": cell,
             "t_enter_s": trip["t_enter_s"][p],
             "duration_s": 0.0,
+            "time_spent_s": spent[p][1],
             "length_m": (222.0, 222.0, 223.0)[p],
             "heading_deg": (90.0, 90.0, 0.0)[p],
             "heading_strength": 1.0,
@@ -284,8 +287,14 @@ def phased_trip() -> dict[str, Any]:
         "n_phases": 3,
         "start_time": "Monday, Jul 1, 2013 at 3:00 AM",
         "total_duration": "1 min 25 sec",
+        "time_spent": "2 min 0 sec",
+        "start_road": names[0],
+        "start_class": "residential",
+        "end_road": names[2],
+        "end_class": "residential",
         "t_start_s": START_S,
         "duration_s": 85.0,
+        "time_spent_s": 120.0,
         "length_m": 667.0,
         "simulated": True,
     }

@@ -217,8 +217,8 @@ class _Writing:
     def _measures(self) -> dict[str, str]:
         meta = self._evidence.trip.meta
         measures = {}
-        if meta.duration_s >= 5:
-            measures["duration"] = f"about {rounded_duration(meta.duration_s)}"
+        if meta.time_spent_s >= 5:
+            measures["duration"] = f"about {rounded_duration(meta.time_spent_s)}"
         if meta.length_m >= 25:
             measures["distance"] = f"about {rounded_distance(meta.length_m)}"
         return measures

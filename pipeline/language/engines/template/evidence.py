@@ -18,7 +18,7 @@ from pipeline.language.engines.template.mentions import Mention, Mentions
 from pipeline.language.engines.template.skeletons import WAY
 from pipeline.language.engines.template.wording import Clock, clock_of, ends_in_mark, sayable
 from pipeline.language.vocabulary import DAYS, JOINT, Vocabulary
-from pipeline.records import Phase, PlannedTrip, Target
+from pipeline.records import PlannedTrip, Target
 
 # A place this near to the very end or start may be named with it, metres.
 NEAR_M = 60.0
@@ -102,7 +102,8 @@ class Reader:
         """Return what may be said of a trip."""
         first, last = trip.phases[0], trip.phases[-1]
         first_area, last_area = self.area(first.desc), self.area(last.desc)
-        end_road = next((name for name in reversed(last.road_names) if sayable(name)), None)
+        end_road = trip.meta.end_road
+        end_road = end_road if end_road and sayable(end_road) else None
         has_clock = trip.meta.t_start_s >= CLOCK_FROM_S
         clock = clock_of(trip.meta.start_time) if has_clock else None
         beside = {"road": end_road, "district": last_area.district}
@@ -114,10 +115,10 @@ class Reader:
             if end and target.scenario == "1.1" and not any(map(sayable, target.names)):
                 target = end
             return self._mentions.of(
-                target, clock=clock, duration_s=trip.meta.duration_s, beside=known
+                target, clock=clock, duration_s=trip.meta.time_spent_s, beside=known
             )
 
-        starts = _starts(trip, first, first_area)
+        starts = _starts(trip, first_area)
         told = _told([mention(target) for target in trip.intents.targets], None, starts)
         passed = {name for wish in told.wishes for name in wish.names}
         told = told._replace(starts=[start for start in starts if start.name not in passed])
@@ -183,8 +184,9 @@ def _extras(
     return found
 
 
-def _starts(trip: PlannedTrip, first: Phase, area: AreaWords) -> list[Start]:
-    starts = [Start(name, "on") for name in first.road_names[:1] if sayable(name)]
+def _starts(trip: PlannedTrip, area: AreaWords) -> list[Start]:
+    road = trip.meta.start_road
+    starts = [Start(road, "on")] if road and sayable(road) else []
     near = [place for place in trip.places if place.phase == 0 and place.distance_m <= NEAR_M]
     starts += [Start(place.name, "near") for place in near[:1] if sayable(place.name)]
     if area.district is not None:
