@@ -6,7 +6,7 @@ python -m pipeline stride score ...  ->  report.json, and on the screen
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,10 @@ from pipeline.errors import SourceError
 from pipeline.progress import progress_bar
 from pipeline.replacing import replace_text
 from pipeline.stride.arrays import Floats
-from pipeline.stride.benchmark import Scenario, folded, read_benchmark
+from pipeline.stride.benchmark import Benchmark, Scenario, folded, read_benchmark
 from pipeline.stride.checks import registry_of
-from pipeline.stride.importers.formats import FORMATS, ImportOptions, read_recording
+from pipeline.stride.importers.formats import ImportOptions, read_recording
 from pipeline.stride.importers.states import (
-    BESIDES,
     KEY,
     StatesFile,
     read_obstacles,
@@ -28,7 +27,15 @@ from pipeline.stride.measured import measured
 from pipeline.stride.report import Scored, read_report, report_of, write_report
 from pipeline.stride.report_page import PageParts, write_page
 from pipeline.stride.scoring import score_benchmark
-from pipeline.stride.sources import Mode, Settings, check_settings, open_source, read_file
+from pipeline.stride.sources import (
+    Mode,
+    Settings,
+    Source,
+    check_settings,
+    only_key,
+    open_source,
+    read_file,
+)
 from pipeline.stride.tables import (
     CHECK_COLUMNS,
     check_rows,
@@ -36,7 +43,6 @@ from pipeline.stride.tables import (
     csv_text,
     table_lines,
 )
-from pipeline.stride.trajectories import resampled
 from pipeline.stride.traps import traps_of
 
 _SHOWN_WARNINGS = 5
@@ -47,7 +53,7 @@ def measure(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
     check_settings(settings)
     with StatesFile(arguments.states) as file:
-        key = arguments.key or _only_key(file)
+        key = arguments.key or only_key(file)
         read = read_file(file, key, settings=settings)
         shape = list(file.array(key).shape)
     records = measured(
@@ -76,7 +82,8 @@ def score(arguments: argparse.Namespace) -> int:
     """Score a generator and write its report."""
     settings = _settings(arguments)
     benchmark = read_benchmark(arguments.benchmark)
-    with open_source(arguments.states, settings=settings) as source:
+    with open_source(arguments.states, settings=settings, only=arguments.id) as source:
+        _check_matched(source, benchmark, arguments)
         one_by_one = score_benchmark(
             benchmark, source, mode=settings.mode, walls=_walls_of(arguments.maps)
         )
@@ -98,6 +105,21 @@ def score(arguments: argparse.Namespace) -> int:
             f" {faults[0]}; see {arguments.out}"
         )
     return 0
+
+
+def _check_matched(source: Source, benchmark: Benchmark, arguments: argparse.Namespace) -> None:
+    """Raise SourceError where no trajectory is of any scenario of the benchmark."""
+    known = [folded(one.id) for one in benchmark.scenarios]
+    if known and set(known).isdisjoint(source.ids):
+        raise SourceError(
+            f"{arguments.states}: expected trajectories of scenarios of {arguments.benchmark}"
+            f" ({_some(known)}), found {_some(source.ids)}; name each array or folder by its"
+            " scenario, or give --id ID for a file of one"
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def summary_lines(report: dict[str, Any]) -> list[str]:
@@ -149,7 +171,8 @@ def page(arguments: argparse.Namespace) -> int:
             " name one of the report"
         )
     settings = Settings(**reports[0]["settings"])
-    with open_source(arguments.states, settings=settings) as source:
+    only = arguments.scenario if _is_of_one(arguments.states) else None
+    with open_source(arguments.states, settings=settings, only=only) as source:
         if wanted not in source.ids:
             raise SourceError(
                 f"{arguments.states}: expected the scenario {arguments.scenario!r}, found none"
@@ -162,14 +185,19 @@ def page(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _is_of_one(path: Path) -> bool:
+    """Return whether a file holds states under their usual name, which is no scenario's."""
+    if not path.is_file():
+        return False
+    with StatesFile(path) as file:
+        return KEY in file.keys
+
+
 def bring(arguments: argparse.Namespace) -> int:
     """Write a recording as states."""
-    if arguments.format not in FORMATS:
-        raise SourceError(
-            f"FORMAT: expected one of {', '.join(FORMATS)}, found {arguments.format!r}"
-        )
     options = ImportOptions(
         radius_m=arguments.radius,
+        resample_dt_s=arguments.resample,
         fps=arguments.fps,
         unit=arguments.unit,
         homography=arguments.homography,
@@ -178,9 +206,7 @@ def bring(arguments: argparse.Namespace) -> int:
     )
     read = read_recording(arguments.source, arguments.format, options=options)
     walk = read.walk
-    if arguments.resample is not None:
-        walk = resampled(walk, dt_s=arguments.resample)
-    write_states(walk, arguments.out)
+    write_states(walk, arguments.out, key=arguments.id or KEY)
     print(
         f"{walk.frames} frames of {walk.dt_s:g} s, {walk.agents} agents,"
         f" {walk.frame_of_reference or 'metres'}: {arguments.out}"
@@ -197,18 +223,6 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         velocity=arguments.velocity,
         resample_dt_s=arguments.resample,
     )
-
-
-def _only_key(file: StatesFile) -> str:
-    keys = [key for key in file.keys if key not in BESIDES]
-    if KEY in keys:
-        return KEY
-    if len(keys) != 1:
-        raise SourceError(
-            f"{file.path}: expected one array or one named {KEY!r}, found {len(keys)}:"
-            f" {', '.join(keys[:10])}; choose one with --key"
-        )
-    return keys[0]
 
 
 def _asked(texts: list[str], mode: Mode) -> dict[str, dict[str, object]]:

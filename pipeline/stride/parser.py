@@ -19,7 +19,7 @@ typical use:
   python -m pipeline stride score --benchmark bench.json --states states.npz --out report.json
   python -m pipeline stride compare ours.json theirs.json --csv table.csv
   python -m pipeline stride page report.json --states states.npz --scenario 0000 --out page.html
-  python -m pipeline stride import eth_obsmat obsmat.txt --fps 15 --out states.npz
+  python -m pipeline stride import eth_obsmat obsmat.txt --fps 15 --id 0000 --out states.npz
 
 States are (T, N, 7) arrays: x, y, vx, vy, goal x, goal y, radius; who is absent is at x = y = 0.
 `stride ACTION --help` says more.
@@ -44,9 +44,10 @@ _PAGE = (
 )
 _IMPORT = (
     "Read a recording or simulation and write it as states. Absent stays absent, goals are last"
-    " positions, radii are made up; what was left out is told. FORMAT: eth_obsmat, four_columns,"
-    " trajnetpp, pedpy_text, jupedsim, mot (boxes, with --homography), table (CSV or Parquet, with"
-    " --columns)."
+    " positions, radii are made up; frames that change phase are snapped to one grid; what was left"
+    " out or snapped is reported. FORMAT: eth_obsmat, four_columns, trajnetpp, pedpy_text, jupedsim"
+    " (sqlite), mot (boxes, with --homography), table (CSV or Parquet, with --columns; also the CSV"
+    " of Pathfinder and JuPedSim)."
 )
 
 Actions = argparse._SubParsersAction
@@ -92,6 +93,9 @@ def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
     score = actions.add_parser("score", help="score a generator", description=_SCORE)
     score.add_argument("--benchmark", metavar="BENCH.json", type=Path, required=True)
     score.add_argument("--states", metavar="STATES.npz|DIR", type=Path, required=True)
+    score.add_argument(
+        "--id", metavar="ID", help="the scenario that a file of one array is of, whatever its key"
+    )
     score.add_argument("--out", metavar="REPORT.json", type=Path, required=True)
     score.add_argument("--csv", metavar="CHECKS.csv", type=Path, help="also a row per check")
     score.add_argument(
@@ -127,6 +131,12 @@ def _add_import(actions: "Actions[argparse.ArgumentParser]") -> None:
     bring.add_argument("format", metavar="FORMAT")
     bring.add_argument("source", metavar="FILE", type=Path)
     bring.add_argument("--out", metavar="STATES.npz", type=Path, required=True)
+    bring.add_argument(
+        "--id",
+        metavar="ID",
+        help="the scenario it is of, so that `score` takes the file as it is (default: none, see"
+        " `score --id`)",
+    )
     bring.add_argument("--fps", metavar="F", type=float, help="frame numbers a second")
     bring.add_argument("--unit", choices=("m", "cm"), help="of x and y, if the file does not say")
     bring.add_argument("--homography", metavar="H.txt", type=Path, help="3 x 3, pixels to metres")
@@ -137,7 +147,12 @@ def _add_import(actions: "Actions[argparse.ArgumentParser]") -> None:
     bring.add_argument(
         "--radius", metavar="M", type=float, default=0.2, help="of everybody (default: %(default)s)"
     )
-    bring.add_argument("--resample", metavar="S", type=float, help="seconds between frames wanted")
+    bring.add_argument(
+        "--resample",
+        metavar="S",
+        type=float,
+        help="seconds between frames wanted; also for times that are uneven",
+    )
     bring.set_defaults(command=_starter("bring"))
 
 

@@ -83,20 +83,46 @@ class MemorySource:
 
 
 class NpzSource:
-    """An .npz with an array of states under each scenario's id."""
+    """An .npz with an array of states under each scenario's id, or one of a scenario that is named.
 
-    def __init__(self, file: StatesFile, settings: Settings) -> None:
+    Raises:
+        SourceError: One id is there twice, or there are several arrays for the one scenario.
+    """
+
+    def __init__(self, file: StatesFile, settings: Settings, *, only: str | None) -> None:
         self._file, self._settings = file, settings
         keys = [key for key in file.keys if key not in BESIDES]
+        self._alone = len(keys) == 1
         self._keys = _by_id(keys, where=str(file.path))
+        if only is not None:
+            self._keys = {folded(only): only_key(file)}
         self.ids = tuple(self._keys)
 
     def read(self, scenario_id: str) -> StatesRead:
         """Read the array of a scenario; `present` of the file is not for several arrays."""
         key = self._keys[folded(scenario_id)]
+        if self._alone:
+            return read_file(self._file, key, settings=self._settings)
         where = f"{self._file.path}: {key}"
         dt_s = self._file.dt_s()
         return read_states(self._file.array(key), dt_s, settings=self._settings, where=where)
+
+
+def only_key(file: StatesFile) -> str:
+    """Return the key of the only array of states, or of the one that has the usual name.
+
+    Raises:
+        SourceError: There is none, or several.
+    """
+    keys = [key for key in file.keys if key not in BESIDES]
+    if KEY in keys:
+        return KEY
+    if len(keys) != 1:
+        raise SourceError(
+            f"{file.path}: expected one array or one named {KEY!r}, found {len(keys)}:"
+            f" {', '.join(keys[:10])}; choose one with --key"
+        )
+    return keys[0]
 
 
 class FolderSource:
@@ -143,18 +169,29 @@ def _by_id(names: list[str], *, where: str) -> dict[str, str]:
 
 
 @contextmanager
-def open_source(path: Path, *, settings: Settings) -> Iterator[Source]:
+def open_source(path: Path, *, settings: Settings, only: str | None = None) -> Iterator[Source]:
     """Open an .npz or a folder of trajectories.
 
+    Args:
+        path: The file or folder.
+        settings: How to read.
+        only: The scenario that the file's only array is of, whatever its key; None = keys are ids.
+
     Raises:
-        SourceError: It is neither, or the settings do not go with the mode.
+        SourceError: It is neither, or the settings do not go with the mode, or a folder or several
+            arrays are said to be of one scenario.
     """
     check_settings(settings)
+    if path.is_dir() and only is not None:
+        raise SourceError(
+            f"{path}: expected one file of states with --id, found a folder; its folders name the"
+            " scenarios, leave --id out"
+        )
     if path.is_dir():
         yield FolderSource(path, settings)
     elif path.is_file():
         with StatesFile(path) as file:
-            yield NpzSource(file, settings)
+            yield NpzSource(file, settings, only=only)
     else:
         raise SourceError(
             f"{path}: expected an .npz of states, or a folder of ID/sim.npz, found nothing; name"
@@ -235,7 +272,9 @@ def read_states(
     )
     with np.errstate(all="ignore"):  # what is not finite is a trap below
         if settings.velocity == "positions":
-            walk = with_derived_velocity(walk)
+            walk = walk._replace(velocity=None)
         if settings.resample_dt_s is not None:
             walk = resampled(walk, dt_s=settings.resample_dt_s)
+        if settings.velocity == "positions":
+            walk = with_derived_velocity(walk)
     return StatesRead(walk, [*traps, *traps_of(walk)])

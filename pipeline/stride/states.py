@@ -25,6 +25,7 @@ _SLOWEST = 0.3  # nobody wants to walk slower than this share of the role's mean
 _BACK_COSTS = 1.4  # ways straight ahead count 0.4 times, ways back past the event 2.4 times
 _TINY = 1e-9
 _NOT_HERE_M = 25.0  # an exit to walk to is at least so far away
+_DECIMALS = 3  # of metres and m/s as they are written
 
 
 class Fault(NamedTuple):
@@ -127,15 +128,15 @@ class _Drawing:
         vx, vy = (way * speed).tolist()
         (x, y), (goal_x, goal_y) = at.tolist(), goal.spot.tolist()
         return Person(
-            x_m=round(x, 3),
-            y_m=round(y, 3),
-            vx_mps=round(vx, 3),
-            vy_mps=round(vy, 3),
-            goal_x_m=round(goal_x, 3),
-            goal_y_m=round(goal_y, 3),
+            x_m=round(x, _DECIMALS),
+            y_m=round(y, _DECIMALS),
+            vx_mps=round(vx, _DECIMALS),
+            vy_mps=round(vy, _DECIMALS),
+            goal_x_m=round(goal_x, _DECIMALS),
+            goal_y_m=round(goal_y, _DECIMALS),
             goal=goal.anchor,
-            radius_m=round(float(self._radius[index]), 3),
-            speed_mps=round(speed, 3),
+            radius_m=round(float(self._radius[index]), _DECIMALS),
+            speed_mps=round(speed, _DECIMALS),
             begin_s=round(begin, 2),
             role=number,
             group=group,
@@ -178,8 +179,9 @@ class _Drawing:
         for _ in range(4 * size + 1):
             if self._placed - begin == size:
                 return True
-            radius = float(self._rng.uniform(*self._radius_m))
-            at = middle + self._rng.uniform(-reach, reach, size=2)
+            # Rounded as it will be written: a place that was free before could be in a wall then.
+            radius = round(float(self._rng.uniform(*self._radius_m)), _DECIMALS)
+            at = (middle + self._rng.uniform(-reach, reach, size=2)).round(_DECIMALS)
             if self._free(at, radius):
                 self._at[self._placed], self._radius[self._placed] = at, radius
                 self._placed += 1

@@ -22,6 +22,10 @@ SHORTEST_DT_S, LONGEST_DT_S = 1e-6, 1e6
 MOST_PLACES = 100_000_000
 
 
+# Velocities no further apart are the same: what single precision leaves at 25 frames a second.
+_SAME_MPS = 1e-3
+
+
 class Trajectory(NamedTuple):
     """The movement of N agents over T frames, in metres and seconds.
 
@@ -183,9 +187,11 @@ def stays_after(present: Bools) -> Bools:
 def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
     """Return the same movement with a frame each dt_s seconds, from the first frame on.
 
-    Positions and velocities lie on the straight line between the two frames around a new one, and
-    the agent is there if it is in both (in the one, where a new frame falls on an old). Goals and
-    radii are those of the earlier frame. Nothing is made up over a gap.
+    Positions lie on the straight line between the two frames around a new one, and the agent is
+    there if it is in both (in the one, where a new frame falls on an old). So do velocities, unless
+    they are nothing but differences of the positions: those are derived anew from the new
+    positions, for the jitter of a fast camera would stay in them. Goals and radii are those of the
+    earlier frame. Nothing is made up over a gap.
 
     Raises:
         SourceError: dt_s is not above 0, the trajectory's own is not known, or the frames would be
@@ -217,11 +223,28 @@ def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
     def between(values: Floats) -> Floats:
         return _where_present(values[first] * (1 - share) + values[second] * share, present)
 
-    return walk._replace(
+    made = walk._replace(
         positions=between(walk.positions),
         present=present,
         dt_s=dt_s,
         velocity=None if walk.velocity is None else between(walk.velocity),
         goal=None if walk.goal is None else walk.goal[first],
         radius=None if walk.radius is None else walk.radius[first],
+    )
+    anew = with_derived_velocity(made)
+    if made.velocity is None or anew.velocity is None or not _is_derived(walk):
+        return made
+    # Who is there for a single new frame keeps what the old ones say.
+    velocity = np.where(anew.present[:, :, None], anew.velocity, made.velocity)
+    return made._replace(velocity=velocity)
+
+
+def _is_derived(walk: Trajectory) -> bool:
+    """Return whether velocities are what `with_derived_velocity` makes of positions."""
+    derived = None if walk.velocity is None else with_derived_velocity(walk)
+    if derived is None or derived.velocity is None or walk.velocity is None:
+        return False
+    there = derived.present
+    return bool(there.any()) and bool(
+        np.allclose(walk.velocity[there], derived.velocity[there], rtol=1e-4, atol=_SAME_MPS)
     )

@@ -10,7 +10,7 @@ from pipeline import __main__ as command_line
 from pipeline.schemas import check_record, schema_document
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.traps import Trap
-from tests.stride.crowds import states, strolling, walkers
+from tests.stride.crowds import absent, states, strolling, walkers
 
 DOCUMENT = schema_document("stride_benchmark")["examples"][0]
 
@@ -133,14 +133,66 @@ def test_score_reads_folders_named_by_scenario(tmp_path, bench):
     assert report["scenarios"][0]["duration_bin"] == "0-30 s"
 
 
-def test_score_counts_what_is_missing_in_strict_mode_alone(tmp_path, bench):
-    np.savez(tmp_path / "other.npz", **{"0002": states(strolling())})
-    strict = scored(bench, tmp_path / "other.npz", tmp_path / "s.json")
-    assert (strict["mean_scene_score"], strict["coverage"]["missing"]) == (0.0, ["0001"])
+def test_score_counts_what_is_missing_in_strict_mode_alone(tmp_path):
+    scenes = [{**DOCUMENT["scenes"][0], "source_scene_id": name} for name in ("0001", "0003")]
+    bench = tmp_path / "two.json"
+    bench.write_text(json.dumps({**DOCUMENT, "n_scenes": 2, "scenes": scenes}), "utf-8")
+    rows = {"0001": states(strolling()), "0002": states(strolling())}
+    np.savez(tmp_path / "some.npz", **rows)
+    strict = scored(bench, tmp_path / "some.npz", tmp_path / "s.json")
+    assert (strict["mean_scene_score"], strict["coverage"]["missing"]) == (0.5, ["0003"])
     assert strict["coverage"]["not_in_benchmark"] == ["0002"]
-    published = scored(bench, tmp_path / "other.npz", tmp_path / "p.json", "--mode", "reference")
-    assert published["mean_scene_score"] is None
-    assert published["zero_filled"]["mean"] == 0.0
+    published = scored(bench, tmp_path / "some.npz", tmp_path / "p.json", "--mode", "reference")
+    assert published["mean_scene_score"] == 1.0
+    assert published["zero_filled"]["mean"] == 0.5
+
+
+@pytest.mark.parametrize("mode", ["strict", "reference"])
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_score_that_matches_no_scenario_is_an_error_of_one_line(
+    tmp_path, bench, capsys, mode, folder
+):
+    source = tmp_path / ("walks" if folder else "states.npz")
+    write_states(strolling(), source / "0002" / "sim.npz" if folder else source)
+    words = ("score", "--benchmark", bench, "--states", source, "--out", tmp_path / "r.json")
+    assert run(*words, "--mode", mode) == 1
+    line = told(capsys)
+    assert f"(0001), found {'0002' if folder else 'states'}; name each array or folder" in line
+    assert "--id" in line
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_a_file_of_one_scenario_is_scored_and_shown_under_the_id_that_is_given(
+    tmp_path, bench, capsys
+):
+    walk = absent(strolling(), (slice(0, 5), 1))
+    write_states(walk, tmp_path / "sim.npz")
+    report = scored(bench, tmp_path / "sim.npz", tmp_path / "r.json", "--id", "0001")
+    assert report["coverage"]["scored"] == 1
+    assert report["scenarios"][0]["plausible"]["present"] == pytest.approx((15 + 20 + 20) / 60)
+    words = ("page", tmp_path / "r.json", "--states", tmp_path / "sim.npz", "--scenario", "0001")
+    assert run(*words, "--out", tmp_path / "p.html") == 0
+    np.savez(tmp_path / "two.npz", a=states(walk), b=states(walk))
+    capsys.readouterr()
+    words = ("score", "--benchmark", bench, "--out", tmp_path / "x.json", "--id", "0001")
+    assert run(*words, "--states", tmp_path / "two.npz") == 1
+    assert "expected one array" in told(capsys)
+    assert run(*words, "--states", tmp_path) == 1
+    assert "found a folder" in told(capsys)
+
+
+def test_import_writes_a_file_that_is_scored_as_it_is(tmp_path, bench, capsys):
+    rows = [f"{10 * k} {p} {1 + 0.48 * k} {p}" for k in range(9) for p in (1, 2, 3) if k or p < 3]
+    (tmp_path / "z.txt").write_text("\n".join(rows))
+    words = ("import", "four_columns", tmp_path / "z.txt", "--fps", "25")
+    assert run(*words, "--id", "0001", "--out", tmp_path / "s.npz") == 0
+    report = scored(bench, tmp_path / "s.npz", tmp_path / "r.json")
+    assert report["coverage"] | {"missing": []} == report["coverage"]
+    assert report["scenarios"][0]["dt_s"] == pytest.approx(0.4)
+    assert report["scenarios"][0]["plausible"]["present"] == pytest.approx((9 + 9 + 8) / 27)
+    capsys.readouterr()
+    assert run(*words, "--id", "present", "--out", tmp_path / "t.npz") == 1
+    assert "give another --id" in told(capsys)
 
 
 def test_score_takes_ids_that_are_not_ascii(tmp_path):

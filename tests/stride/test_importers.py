@@ -10,7 +10,7 @@ import pytest
 from pipeline.errors import SourceError
 from pipeline.stride.importers.formats import FORMATS, ImportOptions, read_recording
 from pipeline.stride.importers.mot import on_ground
-from pipeline.stride.importers.rows import Clock, Rows, trajectory_of_rows
+from pipeline.stride.importers.rows import Clock, Recording, Rows, imported
 from pipeline.stride.traps import traps_of
 from tests.stride.crowds import value
 
@@ -105,10 +105,9 @@ def test_a_text_of_another_format_is_refused_with_its_line(tmp_path, text, words
 
 @pytest.mark.parametrize("form", ["four_columns", "eth_obsmat", "mot"])
 def test_a_format_that_does_not_say_its_frame_rate_asks_for_it(tmp_path, form):
-    put(tmp_path / "h.txt", "1 0 0\n0 1 0\n0 0 1\n")
+    boxed = {"homography": put(tmp_path / "h.txt", "1 0 0\n0 1 0\n0 0 1\n"), "pixel_order": "xy"}
     with pytest.raises(SourceError, match="--fps"):
-        read(put(tmp_path / "x.txt", four_columns()), form, homography=tmp_path / "h.txt",
-             pixel_order="xy")  # fmt: skip
+        read(put(tmp_path / "x.txt", four_columns()), form, **(boxed if form == "mot" else {}))
 
 
 @pytest.mark.parametrize("fps", [0.0, -25.0, float("nan"), float("inf")])
@@ -340,7 +339,7 @@ def test_a_table_is_read_by_a_map_of_its_columns(tmp_path, table, suffix):
         ({"id": "who", "x": "who", "y": "y", "frame": "n"}, "who: expected numbers, found 'Zoë'"),
         ({"id": "who", "x": "x", "y": "y", "frame": "n", "vx": "u"}, "vx, vy"),
         ({"id": "who", "x": "x", "y": "y", "frame": "n", "z": "y"}, "one of frame and time"),
-        ({"id": "n", "x": "x", "y": "y", "time": "y"}, "evenly spaced|2 moments"),
+        ({"id": "n", "x": "x", "y": "y", "time": "y"}, "expected each agent seen at even steps"),
     ],
 )
 def test_a_map_that_does_not_fit_the_table_is_refused(tmp_path, table, columns, words):
@@ -358,19 +357,13 @@ def test_rows_without_an_id_are_nobody_and_counted(tmp_path, table):
     assert imported.notes[0] == "2 rows without an id left out"
 
 
-def test_agents_seen_in_different_frames_are_refused():
-    rows = Rows(
-        np.array([0, 10, 20, 5, 15, 25]), np.array([1, 1, 1, 2, 2, 2]), np.zeros(6), np.ones(6)
-    )
-    with pytest.raises(SourceError, match="seen in the same frames"):
-        trajectory_of_rows(rows, clock=Clock(fps=25.0), radius_m=0.2, where="x.vsp")
-
-
 def test_frame_numbers_that_are_times_are_refused():
     frame = np.array([0, 1, 10**15, 10**15 + 1])
     rows = Rows(frame, np.array([1, 1, 2, 2]), np.zeros(4), np.ones(4))
     with pytest.raises(SourceError, match="are these frame numbers"):
-        trajectory_of_rows(rows, clock=Clock(fps=25.0), radius_m=0.2, where="x.txt")
+        imported(
+            Recording(rows, Clock(fps=25.0), ""), radius_m=0.2, resample_dt_s=None, where="x.txt"
+        )
 
 
 def test_every_format_has_a_test_here():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import SourceError
+from pipeline.seeds import rng_for
 from pipeline.stride.trajectories import resampled, trajectory, with_derived_velocity
 from tests.stride.crowds import absent, strolling, value, walkers
 
@@ -103,3 +104,43 @@ def test_resampling_keeps_goals_and_radii_of_the_earlier_frame():
     half = resampled(walk._replace(radius=radius), dt_s=0.2)
     assert half.radius[:3, 0].tolist() == pytest.approx([0.1, 0.1, 0.2])
     assert resampled(walk, dt_s=0.4) is walk
+
+
+def standing(frames=250, people=8, sway_m=0.02):
+    """Return a crowd that stands, as a camera of 25 frames a second sees it."""
+    rng = rng_for(3, "test_stride", "standing")
+    starts = rng.uniform(0, 10, (people, 2))
+    walk = walkers(starts, np.zeros((people, 2)), frames=frames, dt_s=0.04)
+    jitter = rng.normal(0, sway_m, walk.positions.shape)
+    return walk._replace(positions=walk.positions + jitter)
+
+
+def displacement_speeds(positions, dt_s):
+    """Return the speeds of central differences, one-sided at the ends, (T, N)."""
+    velocity = np.gradient(positions, dt_s, axis=0)
+    return np.hypot(velocity[:, :, 0], velocity[:, :, 1])
+
+
+def test_derived_velocities_are_derived_anew_at_the_new_rate():
+    fast = with_derived_velocity(standing())
+    slow = resampled(fast, dt_s=0.4)
+    expected = displacement_speeds(fast.positions[::10], 0.4)
+    assert value(slow, "mean_speed") == pytest.approx(expected.mean())
+    # 2 cm of sway: 0.6 m/s at 25 frames a second, 0.06 m/s over 0.4 s.
+    assert value(slow, "mean_speed") < 0.12 * value(fast, "mean_speed")
+
+
+def test_single_precision_hides_no_derived_velocities():
+    fast = with_derived_velocity(standing())
+    coarse = fast._replace(
+        positions=fast.positions.astype(np.float32).astype(np.float64),
+        velocity=fast.velocity.astype(np.float32).astype(np.float64),
+    )
+    expected = displacement_speeds(fast.positions[::10], 0.4)
+    assert value(resampled(coarse, dt_s=0.4), "mean_speed") == pytest.approx(expected.mean(), 1e-4)
+
+
+def test_velocities_a_generator_states_lie_between_its_own():
+    walk = standing()
+    walk = walk._replace(velocity=np.full_like(walk.positions, 0.3))
+    assert resampled(walk, dt_s=0.4).velocity == pytest.approx(0.3)

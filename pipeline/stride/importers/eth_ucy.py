@@ -1,7 +1,7 @@
 """ETH and UCY: the 8-column `obsmat.txt` with velocities, and the 4-column text without.
 
-    read_obsmat(Path("seq_eth/obsmat.txt"), fps=15.0, radius_m=0.2)      # 6 frames = 0.4 s
-    read_four_columns(Path("zara01.txt"), fps=25.0, radius_m=0.2)        # 10 frames = 0.4 s
+    read_obsmat(Path("seq_eth/obsmat.txt"), fps=15.0)      # 6 frames = 0.4 s
+    read_four_columns(Path("zara01.txt"), fps=25.0)        # 10 frames = 0.4 s
 
 obsmat: frame, id, x, z, y, vx, vz, vy. Four columns: frame, id, x, y; `?` hides a coordinate. The
 widespread `biwi_eth.txt` has ETH's 6-frame data under 10-frame numbers: at 25 fps people seem to
@@ -13,23 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.stride.importers.rows import (
-    Clock,
-    Imported,
-    Rows,
-    number_rows,
-    trajectory_of_rows,
-    whole,
-)
+from pipeline.stride.importers.rows import Clock, Recording, Rows
+from pipeline.stride.importers.texts import number_rows, whole
 
 
-def read_obsmat(path: Path, *, fps: float, radius_m: float) -> Imported:
+def read_obsmat(path: Path, *, fps: float) -> Recording:
     """Read an `obsmat.txt`.
 
     Args:
         path: The file; metres and m/s.
         fps: Frame numbers a second.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: It is not of this format.
@@ -42,17 +35,15 @@ def read_obsmat(path: Path, *, fps: float, radius_m: float) -> Imported:
         table[:, 4],
         np.column_stack((table[:, 5], table[:, 7])),
     )
-    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
-    return _labelled(read, "obsmat world, metres")
+    return Recording(rows, Clock(fps=fps), "obsmat world, metres")
 
 
-def read_four_columns(path: Path, *, fps: float, radius_m: float) -> Imported:
+def read_four_columns(path: Path, *, fps: float) -> Recording:
     """Read a text of frame, id, x, y.
 
     Args:
         path: The file; metres.
         fps: Frame numbers a second.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: It is not of this format.
@@ -61,9 +52,4 @@ def read_four_columns(path: Path, *, fps: float, radius_m: float) -> Imported:
     rows = Rows(
         whole(table[:, 0], "frame", path), whole(table[:, 1], "id", path), table[:, 2], table[:, 3]
     )
-    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
-    return _labelled(read, "four-column world, metres")
-
-
-def _labelled(read: Imported, label: str) -> Imported:
-    return read._replace(walk=read.walk._replace(frame_of_reference=label))
+    return Recording(rows, Clock(fps=fps), "four-column world, metres")

@@ -1,6 +1,6 @@
 """JuPedSim: an sqlite file with the tables `trajectory_data` and `metadata`.
 
-read_jupedsim(Path("run.sqlite"), fps=None, radius_m=0.2).walk.dt_s  ->  0.1: metadata say fps 10
+read_jupedsim(Path("run.sqlite"), fps=None).clock.fps  ->  10.0, as metadata say
 """
 
 import sqlite3
@@ -10,19 +10,18 @@ import numpy as np
 
 from pipeline.errors import SourceError
 from pipeline.stride.arrays import Ints
-from pipeline.stride.importers.rows import Clock, Imported, Rows, trajectory_of_rows
+from pipeline.stride.importers.rows import Clock, Recording, Rows
 
 _POINTS = "SELECT frame, id, pos_x, pos_y FROM trajectory_data ORDER BY frame, id"
 _FPS = "SELECT value FROM metadata WHERE key = 'fps'"
 
 
-def read_jupedsim(path: Path, *, fps: float | None, radius_m: float) -> Imported:
+def read_jupedsim(path: Path, *, fps: float | None) -> Recording:
     """Read a simulation.
 
     Args:
         path: The file; metres.
         fps: Frame numbers a second; None = what its metadata say.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: It is not of this format.
@@ -44,9 +43,7 @@ def read_jupedsim(path: Path, *, fps: float | None, radius_m: float) -> Imported
         raise SourceError(
             f"{path}: expected JuPedSim's tables trajectory_data and metadata, found {fault}"
         ) from fault
-    rows = Rows(frame, agent, x, y)
-    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
-    return read._replace(walk=read.walk._replace(frame_of_reference="JuPedSim plan, metres"))
+    return Recording(Rows(frame, agent, x, y), Clock(fps=fps), "JuPedSim plan, metres")
 
 
 def _whole(values: list[object]) -> Ints:

@@ -15,21 +15,13 @@ import numpy as np
 
 from pipeline.errors import SourceError
 from pipeline.stride.arrays import Floats
-from pipeline.stride.importers.rows import (
-    Clock,
-    Imported,
-    Rows,
-    number_rows,
-    trajectory_of_rows,
-    whole,
-)
+from pipeline.stride.importers.rows import Clock, Recording, Rows
+from pipeline.stride.importers.texts import number_rows, whole
 
 PixelOrder = Literal["xy", "row_column"]
 
 
-def read_mot(
-    path: Path, *, homography: Path, pixel_order: PixelOrder, fps: float, radius_m: float
-) -> Imported:
+def read_mot(path: Path, *, homography: Path, pixel_order: PixelOrder, fps: float) -> Recording:
     """Read tracks of boxes and put their feet (the middle of the lower edge) on the ground.
 
     Rows whose confidence is 0 are marked as not to be considered, and are left out.
@@ -39,7 +31,6 @@ def read_mot(
         homography: Text of a 3 x 3 matrix from pixels to metres.
         pixel_order: Whether the matrix takes (x, y) or (row, column).
         fps: Frames a second.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: One of the files is not of its format.
@@ -59,11 +50,13 @@ def read_mot(
         ground[:, 0],
         ground[:, 1],
     )
-    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
     left_out = int((~considered).sum())
-    notes = (f"{left_out} boxes of confidence 0 left out", *read.notes) if left_out else read.notes
-    walk = read.walk._replace(frame_of_reference=f"ground of {homography.name}, metres")
-    return read._replace(walk=walk, notes=notes)
+    return Recording(
+        rows,
+        Clock(fps=fps),
+        f"ground of {homography.name}, metres",
+        (f"{left_out} boxes of confidence 0 left out",) if left_out else (),
+    )
 
 
 def read_homography(path: Path) -> Floats:

@@ -10,34 +10,23 @@ Some corridor files are in centimetres: the unit is read from the head (`x/cm`) 
 import math
 import re
 from pathlib import Path
-from typing import Literal
 
 from pipeline.errors import SourceError
-from pipeline.stride.importers.rows import (
-    Clock,
-    Imported,
-    Rows,
-    number_rows,
-    trajectory_of_rows,
-    whole,
-)
+from pipeline.stride.importers.rows import Clock, Recording, Rows
+from pipeline.stride.importers.texts import number_rows, whole
+from pipeline.stride.importers.units import LENGTHS, Unit
 
-Unit = Literal["m", "cm"]
-_METRES: dict[str, float] = {"m": 1.0, "cm": 0.01}
 _FRAMERATE = re.compile(r"fram(?:e\s*)?rate\s*[:=]?\s*([0-9]+(?:[.,][0-9]+)?)", re.IGNORECASE)
-_UNIT = re.compile(r"\bx\s*[/\[(]\s*(?:in\s+)?(cm|m)\b", re.IGNORECASE)
+_UNIT = re.compile(r"\bx\s*[/\[(]\s*(?:in\s+)?(mm|cm|m|ft)\b", re.IGNORECASE)
 
 
-def read_pedpy_text(
-    path: Path, *, fps: float | None, unit: Unit | None, radius_m: float
-) -> Imported:
+def read_pedpy_text(path: Path, *, fps: float | None, unit: Unit | None) -> Recording:
     """Read a trajectory text.
 
     Args:
         path: The file.
         fps: Frames a second; None = what its head says.
         unit: Of x and y; None = what its head says.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: It is not of this format, or neither it nor the caller says fps or unit.
@@ -50,12 +39,11 @@ def read_pedpy_text(
     if fps is None or unit_word is None:
         missing = "fps" if fps is None else "unit"
         raise SourceError(f"{path}: expected its head to say the {missing}; give --{missing}")
-    metres = _METRES[unit_word]
+    metres = LENGTHS[unit_word]
     rows = Rows(
         whole(table[:, 1], "frame", path),
         whole(table[:, 0], "id", path),
         table[:, 2] * metres,
         table[:, 3] * metres,
     )
-    read = trajectory_of_rows(rows, clock=Clock(fps=fps), radius_m=radius_m, where=str(path))
-    return read._replace(walk=read.walk._replace(frame_of_reference="experiment, metres"))
+    return Recording(rows, Clock(fps=fps), "experiment, metres")

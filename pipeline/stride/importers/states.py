@@ -259,16 +259,23 @@ def states_of_trajectory(walk: Trajectory) -> Floats:
     return np.where(walk.present[:, :, None], states, 0.0)
 
 
-def write_states(walk: Trajectory, path: Path) -> None:
+def write_states(walk: Trajectory, path: Path, *, key: str = KEY) -> None:
     """Write a trajectory as `states` that any reader of the form reads, and what that form lacks.
+
+    With a scenario's id as key the file is scored as that scenario's.
 
     `present` tells those on the origin from the absent, `dt_s` the seconds between frames, `group`
     who walks together. The same trajectory gives the same bytes.
 
     Raises:
-        SourceError: As `states_of_trajectory`, or it cannot be written there.
+        SourceError: As `states_of_trajectory`, or it cannot be written there or under that key.
     """
-    members: dict[str, Any] = {KEY: states_of_trajectory(walk), "present": walk.present}
+    if key in BESIDES or key == "file" or "/" in key:
+        raise SourceError(
+            f"{path}: expected the id of a scenario, found {key!r}, which has a meaning of its own"
+            " in such files; give another --id"
+        )
+    members: dict[str, Any] = {key: states_of_trajectory(walk), "present": walk.present}
     if walk.dt_s is not None:
         members["dt_s"] = np.float64(walk.dt_s)
     if walk.group is not None:

@@ -16,23 +16,16 @@ from typing import Any
 import numpy as np
 
 from pipeline.errors import SourceError
-from pipeline.stride.importers.rows import (
-    MOST_WHOLE,
-    Clock,
-    Imported,
-    Rows,
-    text_of,
-    trajectory_of_rows,
-)
+from pipeline.stride.importers.rows import Clock, Recording, Rows
+from pipeline.stride.importers.texts import MOST_WHOLE, text_of
 
 
-def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Imported:
+def read_trajnetpp(path: Path, *, fps: float | None) -> Recording:
     """Read an .ndjson file.
 
     Args:
         path: The file; metres.
         fps: Steps a second; None = what its scenes say.
-        radius_m: Radius of everybody.
 
     Raises:
         SourceError: A line is none of the two, or scenes say no fps or several.
@@ -61,10 +54,12 @@ def read_trajnetpp(path: Path, *, fps: float | None, radius_m: float) -> Importe
     who = np.array([point[:2] for point in points], dtype=np.int64).reshape(-1, 2)
     place = np.array([point[2:] for point in points], dtype=np.float64).reshape(-1, 2)
     rows = Rows(who[:, 0], who[:, 1], place[:, 0], place[:, 1])
-    read = trajectory_of_rows(rows, clock=Clock(step_s=1 / fps), radius_m=radius_m, where=str(path))
-    notes = (f"{further} points of further predictions left out",) if further else ()
-    walk = read.walk._replace(frame_of_reference="TrajNet++ world, metres")
-    return read._replace(walk=walk, notes=(*notes, *read.notes))
+    return Recording(
+        rows,
+        Clock(step_s=1 / fps),
+        "TrajNet++ world, metres",
+        (f"{further} points of further predictions left out",) if further else (),
+    )
 
 
 def _record(line: str, where: str) -> dict[str, Any]:
