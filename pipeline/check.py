@@ -74,12 +74,12 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
 
 
 def print_findings(findings: list[Finding], *, as_json: bool) -> None:
-    """Print findings one to a line, or as a JSON list, and a closing count on standard error."""
+    """Print findings with their examples, or as a JSON list; a closing count on standard error."""
     if as_json:
         print(json.dumps(msgspec.to_builtins(findings), ensure_ascii=False, indent=2))
     else:
         for finding in findings:
-            print(finding.line())
+            print(finding.text())
     counts = {level: sum(f.level == level for f in findings) for level in ("error", "warning")}
     said = [f"{count} {level}{'' if count == 1 else 's'}" for level, count in counts.items()]
     print(", ".join(said), file=sys.stderr)

@@ -17,6 +17,7 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         expected: What it should be.
         found: What it is.
         remedy: What to do about it; empty when nothing needs doing.
+        examples: Some of the rows it is about, a line each.
     """
 
     level: Literal["error", "warning", "info"]
@@ -24,6 +25,11 @@ class Finding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expected: str
     found: str
     remedy: str = ""
+    examples: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Word the finding: its line, and a line for each example."""
+        return "\n".join([self.line(), *(f"         such as {one}" for one in self.examples)])
 
     def line(self) -> str:
         """Word the finding on one line."""

@@ -5,10 +5,11 @@ a folder with train.csv whose points are (lat, lon)
           97 % swapped; set `traces.coordinate_order: swapped`
 """
 
+import gzip
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,10 +19,21 @@ from pipeline.errors import PipelineError
 from pipeline.findings import Finding
 from pipeline.trips.cleaning.coordinate_order import Bbox, count_orders, inside, is_decidable
 from pipeline.trips.cleaning.settings import CleaningSettings
-from pipeline.trips.distance import Floats
-from pipeline.trips.readers.batch import RAW_COLUMNS, check_text, data_files, fits
+from pipeline.trips.cleaning.track_points import Bools
+from pipeline.trips.diagnose_ids import EXAMPLES, diagnose_ids, when_of
+from pipeline.trips.ingest import join_fragments
+from pipeline.trips.readers.batch import (
+    RAW_COLUMNS,
+    check_text,
+    data_files,
+    empty_unread,
+    fits,
+    open_raw,
+    unpacked_name,
+)
 from pipeline.trips.readers.formats import read_batches, reader_of
-from pipeline.trips.readers.settings import TracesSettings
+from pipeline.trips.readers.remedies import remedy_for
+from pipeline.trips.readers.settings import TableTraces, TracesSettings
 
 SAMPLE_POINTS = 300_000
 ROAD_POINTS = 20_000
@@ -40,7 +52,8 @@ class _Sample(NamedTuple):
 
     trips: pl.DataFrame
     rows: int
-    unread: Counter[str]
+    unread: pl.DataFrame
+    excluded: Counter[str]
 
 
 def diagnose_traces(
@@ -66,7 +79,7 @@ def diagnose_traces(
     try:
         sample = _read_sample(folder, traces)
         for path in _data_files(folder, traces):
-            if path.suffix.lower() not in _NO_TEXT:  # to the end: an ä may first come there
+            if not _is_no_text(path):  # to the end: an ä may first come there
                 check_text(path, traces.block_bytes)
     except PipelineError as fault:
         expected = f"readable files of the format `{_format(traces)}`"
@@ -75,13 +88,17 @@ def diagnose_traces(
         sample.trips[name].explode(empty_as_null=False).to_numpy().astype(np.float64)
         for name in ("lon", "lat")
     )
-    findings = [_files(folder, traces, sample), _unread(sample)]
+    findings = [_files(folder, traces, sample), _unread(sample, traces)]
     if lon.size:
-        findings.append(_order(count_orders(lon, lat, bbox), bbox))
-        findings += _rhythm(sample.trips)
-        findings.append(_time_span(sample.trips, cleaning))
+        points = sample.trips.select("raw_trip_id", "t", "lon", "lat").explode(
+            "t", "lon", "lat", empty_as_null=False
+        )
+        findings.append(_order(count_orders(lon, lat, bbox), bbox, points))
+        findings += _rhythm(sample.trips, traces, cleaning)
+        findings += diagnose_ids(sample.trips, traces=traces, cleaning=cleaning)
+        findings.append(_time_span(points, cleaning))
         if roads is not None:
-            findings.append(_near_roads(lon, lat, bbox, roads))
+            findings.append(_near_roads(points, bbox, roads))
     rank = {"error": 0, "warning": 1, "info": 2}
     return sorted(findings, key=lambda finding: rank[finding.level])
 
@@ -96,22 +113,31 @@ def _data_files(folder: Path, traces: TracesSettings) -> list[Path]:
     ]
 
 
+def _is_no_text(path: Path) -> bool:
+    return Path(unpacked_name(path)).suffix.lower() in _NO_TEXT
+
+
 def _format(traces: TracesSettings) -> str:
     return str(type(traces).__struct_config__.tag)
 
 
 def _read_sample(folder: Path, traces: TracesSettings) -> _Sample:
     trips = [pl.DataFrame(schema=RAW_COLUMNS)]
+    unread = [empty_unread()]
     rows = points = 0
-    unread: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
     for batch in read_batches(traces, folder):
         trips.append(batch.trips)
         rows += batch.rows
-        unread.update(batch.unread["reason"].to_list())
+        unread.append(batch.unread)
+        excluded.update(batch.excluded)
         points += int(batch.trips["t"].list.len().sum())
         if points >= SAMPLE_POINTS:
             break
-    return _Sample(pl.concat(trips), rows, unread)
+    found = pl.concat(trips)
+    if reader_of(traces).fragments:
+        found = join_fragments(found)
+    return _Sample(found.sort("raw_trip_id"), rows, pl.concat(unread), excluded)
 
 
 def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
@@ -126,7 +152,10 @@ def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
     many = "1 file" if len(files) == 1 else f"{len(files)} files"
     found = f"{many}, {total / 1e6:.1f} MB, format {_format(traces)}"
     if not points:
-        remedy = "check the folder and `traces.format`"
+        lost = Counter(sample.unread["reason"].to_list()) + sample.excluded
+        most = max(sorted(lost), key=lost.__getitem__, default=None)
+        remedy = remedy_for(most, traces) if most else "check the folder and `traces.format`"
+        found += f", none in {sample.rows:,} rows"
         return Finding("error", "raw traces", "at least one point", found, remedy)
     if rows is not None:
         seconds = rows * points_per_row / INGEST_POINTS_PER_S
@@ -139,92 +168,141 @@ def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
 
 def _rows_in(files: list[Path], header_lines: int) -> int | None:
     """Estimate the rows of text files from the first lines of each of a few; None for others."""
-    if any(path.suffix.lower() in _NO_TEXT for path in files):
+    if any(_is_no_text(path) for path in files):
         return None
     lines = taken = 0
     for path in sorted(files, key=lambda p: -p.stat().st_size)[:5]:
-        with path.open("rb") as file:
+        with open_raw(path) as file:
             head = file.read(1 << 20)
+            whole = not file.read(1)
         lines += len(head.splitlines())  # the last one need not end
-        taken += len(head)
+        packed = len(gzip.compress(head)) if unpacked_name(path) != path.name else len(head)
+        taken += path.stat().st_size if whole else packed
     total = sum(path.stat().st_size for path in files)
     return max(round(total * lines / taken) - header_lines * len(files), 0) if taken else 0
 
 
-def _unread(sample: _Sample) -> Finding:
-    bad = sum(sample.unread.values())
-    share = bad / max(sample.rows, 1)
-    kinds = ", ".join(f"{name} {count}" for name, count in sorted(sample.unread.items()))
+def _unread(sample: _Sample, traces: TracesSettings) -> Finding:
+    """Say how many rows cannot be read, why, and which key to change; show three of each kind."""
+    counts = Counter(sample.unread["reason"].to_list())
+    share = counts.total() / max(sample.rows, 1)
+    kinds = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     found = f"{share:.2%} of {sample.rows:,}" + (f" ({kinds})" if kinds else "")
-    expected = f"at most {MOST_UNREAD:.0%} unreadable"
-    if share > MOST_UNREAD:
-        return Finding("warning", "rows", expected, found, "look at rejected/ingest after a run")
-    return Finding("info", "rows", expected, found)
+    left_out = [f"{name} {count:,}" for name, count in sorted(sample.excluded.items()) if count]
+    found += f"; left out: {', '.join(left_out)}" if left_out else ""
+    level: Literal["warning", "info"] = "warning" if share > MOST_UNREAD else "info"
+    by_count = sorted(counts, key=lambda name: (-counts[name], name))
+    some = [sample.unread.filter(reason=name).head(EXAMPLES) for name in by_count]
+    return Finding(
+        level,
+        "rows",
+        f"at most {MOST_UNREAD:.0%} unreadable",
+        found,
+        "; ".join(dict.fromkeys(remedy_for(name, traces) for name in by_count)),
+        tuple(f"{item} {reason} {text!r}" for rows in some for item, reason, text in rows.rows()),
+    )
 
 
-def _order(counts: Counter[str], bbox: Bbox) -> Finding:
+def _order(counts: Counter[str], bbox: Bbox, points: pl.DataFrame) -> Finding:
     total = counts["points"]
     share = {name: counts[name] / total for name in ("as_read", "swapped", "sign_changed")}
     found = f"{share['as_read']:.1%} as read"
     expected = "most points in the bbox as (lon, lat)"
+    outside = ~inside(points["lon"].to_numpy(), points["lat"].to_numpy(), bbox)
+    some = _examples(points, outside)
+    if share["as_read"] >= 0.9:
+        return Finding("info", "points in bbox", expected, found)
     if share["as_read"] >= 0.5:
-        if share["as_read"] >= 0.9:
-            return Finding("info", "points in bbox", expected, found)
         remedy = "the rest is clipped or dropped; check `bbox`"
-        return Finding("warning", "points in bbox", expected, found, remedy)
+        return Finding("warning", "points in bbox", expected, found, remedy, some)
     if share["swapped"] >= 0.5 and is_decidable(bbox):
         remedy = "set `traces.coordinate_order: swapped`"
         swapped = f"{found} and {share['swapped']:.1%} swapped"
-        return Finding("error", "coordinate order", expected, swapped, remedy)
+        return Finding("error", "coordinate order", expected, swapped, remedy, some)
     if share["sign_changed"] >= 0.5:
         changed = f"{found} and {share['sign_changed']:.1%} with a sign changed"
-        return Finding(
-            "error", "sign of coordinates", expected, changed, "mend the files or `bbox`"
-        )
-    return Finding("error", "points in bbox", expected, found, "check `bbox` and `traces.format`")
+        remedy = "mend the files or `bbox`"
+        return Finding("error", "sign of coordinates", expected, changed, remedy, some)
+    remedy = "check `bbox` and `traces.format`"
+    return Finding("error", "points in bbox", expected, found, remedy, some)
 
 
-def _rhythm(trips: pl.DataFrame) -> list[Finding]:
+def _examples(points: pl.DataFrame, wanted: Bools) -> tuple[str, ...]:
+    """Show the first points (raw_trip_id, t, lon, lat) of those that are wanted."""
+    some = points[np.flatnonzero(wanted)[:EXAMPLES]]
+    return tuple(
+        f"trip {name}: lon {lon:.6f}, lat {lat:.6f}, {when_of(t)}"
+        for name, t, lon, lat in some.iter_rows()
+    )
+
+
+def _rhythm(
+    trips: pl.DataFrame, traces: TracesSettings, cleaning: CleaningSettings
+) -> list[Finding]:
     """Look at points per trip, the time between points and the span of time."""
-    size = float(np.median(trips["t"].list.len().to_numpy()))
+    sizes = trips["t"].list.len()
+    size = float(np.median(sizes.to_numpy()))
     steps = trips["t"].list.eval(pl.element().sort().diff().drop_nulls())
     steps_s = steps.explode(empty_as_null=False).to_numpy()
     interval_s = float(np.median(steps_s)) if steps_s.size else 0.0
+    fair_size, fair_steps = size >= FEWEST_POINTS, 0 < interval_s <= LONGEST_INTERVAL_S
+    few = trips.filter(sizes < FEWEST_POINTS).head(EXAMPLES)
+    medians = trips.select("raw_trip_id", s=steps.list.median()).drop_nulls()
+    far = medians.filter(~pl.col("s").is_between(1, LONGEST_INTERVAL_S)).head(EXAMPLES)
+    table = isinstance(traces, TableTraces)
+    cut = "`traces.columns.trip`" if table else "`traces.format`, which says what a trip is,"
+    unit = " and `traces.time`, the unit of the times" if table else ""
     return [
         Finding(
-            "info" if size >= FEWEST_POINTS else "warning",
+            "info" if fair_size else "warning",
             "points per trip",
             f"a median of {FEWEST_POINTS} or more",
             f"a median of {size:.0f}",
-            "" if size >= FEWEST_POINTS else "check how the format is cut into trips",
+            ""
+            if fair_size
+            else f"check {cut} and `cleaning.fewest_points` (now {cleaning.fewest_points})",
+            ()
+            if fair_size
+            else tuple(
+                f"trip {row['raw_trip_id']}: {len(row['t'])} points" for row in few.to_dicts()
+            ),
         ),
         Finding(
-            "info" if 0 < interval_s <= LONGEST_INTERVAL_S else "warning",
+            "info" if fair_steps else "warning",
             "time between points",
             f"a median of 1 to {LONGEST_INTERVAL_S:.0f} s",
             f"a median of {interval_s:.0f} s",
-            "" if 0 < interval_s <= LONGEST_INTERVAL_S else "expect long inferred stretches",
+            ""
+            if fair_steps
+            else f"expect long inferred stretches; check `cleaning.most_gap_s` (now"
+            f" {cleaning.most_gap_s:g}), which splits trips at longer pauses{unit}",
+            ()
+            if fair_steps
+            else tuple(f"trip {name}: a median of {s:g} s" for name, s in far.iter_rows()),
         ),
     ]
 
 
-def _time_span(trips: pl.DataFrame, cleaning: CleaningSettings) -> Finding:
+def _time_span(points: pl.DataFrame, cleaning: CleaningSettings) -> Finding:
     """Compare the times with the dates that `cleaning` believes."""
-    times = trips["t"].explode(empty_as_null=False).to_numpy()
+    times = points["t"].to_numpy()
     first, end = cleaning.believable_s()
-    believed = times[(times >= first) & (times < end)]
+    believable = (times >= first) & (times < end)
+    believed = times[believable]
     expected = f"times between {cleaning.earliest} and {cleaning.latest}"
     if believed.size < (1 - MOST_UNBELIEVABLE) * times.size:
-        found = f"{1 - believed.size / times.size:.1%} outside, such as {times[0]:.0f} s"
+        found = f"{1 - believed.size / times.size:.1%} outside"
         remedy = "check the unit (`traces.time` of a table), or `cleaning.earliest` and `.latest`"
-        return Finding("error", "time span", expected, found, remedy)
+        some = _examples(points, ~believable)
+        return Finding("error", "time span", expected, found, remedy, some)
     days = [f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (believed.min(), believed.max())]
     return Finding("info", "time span", expected, " to ".join(days))
 
 
-def _near_roads(lon: Floats, lat: Floats, bbox: Bbox, roads: pl.DataFrame) -> Finding:
+def _near_roads(points: pl.DataFrame, bbox: Bbox, roads: pl.DataFrame) -> Finding:
     import shapely  # noqa: PLC0415 - slow import
 
+    lon, lat = points["lon"].to_numpy(), points["lat"].to_numpy()
     within = np.flatnonzero(inside(lon, lat, bbox))
     expected = f"{LEAST_NEAR_30_M:.0%} of the points in the bbox within 30 m of a road"
     if not within.size or roads.is_empty():
@@ -232,12 +310,13 @@ def _near_roads(lon: Floats, lat: Floats, bbox: Bbox, roads: pl.DataFrame) -> Fi
     some = within[:: max(within.size // ROAD_POINTS, 1)]
     plane = UtmPlane.around(bbox)
     lines = plane.geometries(shapely.from_wkb(roads["geometry"].to_numpy()))
-    points = shapely.points(plane.to_metres(np.column_stack([lon[some], lat[some]])))
+    places = shapely.points(plane.to_metres(np.column_stack([lon[some], lat[some]])))
     tree = shapely.STRtree(lines)
-    _, apart = tree.query_nearest(points, return_distance=True, all_matches=False)
+    _, apart = tree.query_nearest(places, return_distance=True, all_matches=False)
     near_30, near_100 = float((apart <= 30).mean()), float((apart <= 100).mean())
     found = f"{near_30:.1%} (within 100 m: {near_100:.1%}, median {np.median(apart):.1f} m)"
     if near_30 >= LEAST_NEAR_30_M:
         return Finding("info", "distance to roads", expected, found)
     remedy = "check `bbox`, the age of the extract, and `network.service_roads`"
-    return Finding("warning", "distance to roads", expected, found, remedy)
+    far = _examples(points[some], apart > 30)
+    return Finding("warning", "distance to roads", expected, found, remedy, far)

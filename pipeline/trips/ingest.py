@@ -114,7 +114,7 @@ def deal(
             waiting, held, parts = [], 0, parts + 1
     if waiting:
         _deal_out(waiting, folder, traces.shards, parts)
-    check_yield(reading)
+    check_yield(reading, traces)
     return Dealt(folder, pl.concat(indexes), reading, orders)
 
 

@@ -104,6 +104,14 @@ def decisions(result: CleanedTrips, trip_id: str) -> list[str]:
     return list(row["decisions"][0])
 
 
+# What the files of most tests are like.
+_KEYS: dict[str, dict[str, Any]] = {
+    "gpx": {"time_zone": None},
+    "hoser": {"time_zone": None},
+    "table": {"delimiter": ",", "decimal": "."},
+}
+
+
 def traces(form: str, **keys: Any) -> TracesSettings:
     settings = {
         "format": form,
@@ -113,4 +121,7 @@ def traces(form: str, **keys: Any) -> TracesSettings:
         "shards": 2,
         "block_bytes": 4096,
     }
-    return msgspec.convert(settings | keys, TracesSettings)
+    settings |= _KEYS.get(form, {}) | keys
+    if form == "table":
+        settings["columns"] = {"lon": None, "lat": None, "point": None} | settings["columns"]
+    return msgspec.convert(settings, TracesSettings)

@@ -368,7 +368,8 @@ def test_a_prematched_trip_is_clipped_with_its_roads():
 
 
 def test_every_reason_has_a_test_here():
-    text = Path(__file__).read_text("utf-8")
+    files = (Path(__file__), Path(__file__).with_name("test_mixed_vehicles.py"))
+    text = "".join(file.read_text("utf-8") for file in files)
     assert [name for name in REASONS if f'"{name}"' not in text] == []
 
 

@@ -1,11 +1,13 @@
 """The check of raw traces: each fault of a set-up is named with its remedy."""
 
+import gzip
+
 import polars as pl
 import pytest
 
 from pipeline.trips.diagnose import diagnose_traces
 from tests.trips.builders import BBOX, CLEANING, START, drive, lon_lat, traces
-from tests.trips.raw_folders import row
+from tests.trips.raw_folders import HEADER, row
 from tests.trips.test_ingest import porto_row, write_porto
 from tests.trips.towns import grid_roads
 
@@ -107,6 +109,94 @@ def test_many_unreadable_rows_are_suspicious(tmp_path):
     found = worst(check(tmp_path, [*ROWS, '"cut']), "rows")
     assert found.level == "warning"
     assert "row_truncated 1" in found.found
+
+
+def point_table(folder, *rows, vehicle=None, **keys):
+    """Check a table of points: id, car, when, x, y."""
+    (folder / "points.csv").write_text("\n".join(["id,car,when,x,y", *rows]) + "\n", "utf-8")
+    columns = {"trip": "id", "vehicle": vehicle, "time": "when", "lon": "x", "lat": "y"}
+    keys = {"pattern": "*.csv", "columns": columns, "time": "epoch_s", "time_zone": None} | keys
+    return diagnose_traces(
+        folder, traces=traces("table", **keys), cleaning=CLEANING, bbox=BBOX, roads=None
+    )
+
+
+def point_rows(trip_id, car, first_m=0.0, *, start=START, count=12):
+    places = [lon_lat(100.0 * i, first_m) for i in range(count)]
+    return [f"{trip_id},{car},{start + 15 * i},{x},{y}" for i, (x, y) in enumerate(places)]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "key"),
+    [
+        (lambda row: row.replace(",", ";"), "`traces.delimiter` (now ',')"),
+        (lambda row: row.replace(",13", ",1/5/", 1), "set `traces.time` (now epoch_s)"),
+        (lambda row: row.replace("-8.", "west"), "`traces.decimal` (now '.')"),
+        (lambda row: f"{row.rpartition(',')[0]},nan", "no key reads such a number"),
+    ],
+)
+def test_rows_that_cannot_be_read_are_shown_with_the_key_to_change(tmp_path, spoil, key):
+    good, bad = point_rows("A", "c"), point_rows("B", "c")
+    found = worst(point_table(tmp_path, *good, *map(spoil, bad)), "rows")
+    assert (found.level, key in found.remedy) == ("warning", True), found
+    assert [one.partition(" ")[0] for one in found.examples] == [
+        "points.csv:14", "points.csv:15", "points.csv:16"
+    ]  # fmt: skip
+    assert found.text().count("\n         such as points.csv:") == 3
+
+
+def test_a_table_of_which_no_row_can_be_read_names_the_key(tmp_path):
+    found = worst(point_table(tmp_path, *point_rows("A", "c"), time="iso"), "raw traces")
+    assert (found.level, found.expected) == ("error", "at least one point")
+    assert "set `traces.time` (now iso)" in found.remedy
+
+
+def test_findings_about_points_show_three_of_them(tmp_path):
+    west, south, east, north = BBOX
+    boxes = {
+        "coordinate order": (south, west, north, east),
+        "sign of coordinates": (-east, south, -west, north),
+        "points in bbox": (24.9, 60.1, 25.0, 60.2),
+    }
+    for what, bbox in boxes.items():
+        found = worst(check(tmp_path, ROWS, bbox=bbox), what)
+        assert len(found.examples) == 3
+        assert found.examples[0].startswith("trip 0/T0: lon -8.6")
+
+
+def test_ids_of_several_vehicles_at_once_are_an_error_that_names_the_key(tmp_path):
+    rows = [*point_rows("A", "c1"), *point_rows("A", "c2", 5000.0, start=START + 7)]
+    found = worst(point_table(tmp_path, *rows), "trip ids")
+    assert (found.level, found.examples[0].partition(":")[0]) == ("error", "trip A")
+    assert "1 of 1 in several at once, which `ingest` refuses as mixed_vehicles" in found.found
+    assert "name the column of the vehicle in `traces.columns.vehicle` (now null)" in found.remedy
+    told_apart = worst(point_table(tmp_path, *rows, vehicle="car"), "trip ids")
+    assert (told_apart.level, told_apart.found) == ("info", "so in all 2")
+
+
+def test_ids_that_come_again_are_suspicious_in_a_table_without_vehicles(tmp_path):
+    rows = [row for day in range(3) for row in point_rows("A", "c", start=START + 86_400 * day)]
+    found = worst(point_table(tmp_path, *rows), "ids that come again")
+    assert (found.level, found.examples) == (
+        "warning", ("trip A: 3 drives from 2013-07-01T00:00:00Z to 2013-07-03T00:02:45Z",)
+    )  # fmt: skip
+    assert "`traces.columns.vehicle` (now null)" in found.remedy
+
+
+def test_rows_left_out_are_counted(tmp_path):
+    (tmp_path / "a.gpx").write_text('<gpx><wpt lat="41.1" lon="-8.6"/></gpx>', "utf-8")
+    findings = diagnose_traces(
+        tmp_path, traces=traces("gpx"), cleaning=CLEANING, bbox=BBOX, roads=None
+    )
+    assert worst(findings, "rows").found.endswith("; left out: waypoint 1")
+    assert "`traces.format: gpx` reads tracks" in worst(findings, "raw traces").remedy
+
+
+def test_packed_files_are_estimated_by_what_they_hold(tmp_path):
+    text = "\n".join([HEADER, *ROWS])
+    (tmp_path / "train.csv.gz").write_bytes(gzip.compress(text.encode()))
+    findings = diagnose_traces(tmp_path, traces=PORTO, cleaning=CLEANING, bbox=BBOX, roads=None)
+    assert "about 20 rows (trips)" in worst(findings, "raw traces").found
 
 
 def test_trips_far_from_roads_are_suspicious(tmp_path):

@@ -71,20 +71,20 @@ def test_a_run_writes_valid_tables_and_an_audit_that_adds_up(tmp_path):
     write_porto(tmp_path / "raw" / "train.csv", ROWS)
     out = run(tmp_path, traces("porto", interval_s=15))
     cleaned, raw = table(out / "cleaned"), table(out / "raw_trips")
-    assert sorted(cleaned["trip_id"]) == ["A", "B", "E.1", "E.2"]
+    assert sorted(cleaned["trip_id"]) == ["1/A", "1/B", "1/E.1", "1/E.2"]
     assert dict(raw.select("raw_trip_id", "outcome").iter_rows()) == {
-        "A": "cleaned",
-        "A#2": "duplicate_trip_id",
-        "B": "cleaned",
-        "C": "vehicle_overlap",
-        "D": "empty_trip",
-        "E": "cleaned",
+        "1/A": "cleaned",
+        "1/A#2": "duplicate_trip_id",
+        "1/B": "cleaned",
+        "1/C": "vehicle_overlap",
+        "1/D": "empty_trip",
+        "1/E": "cleaned",
     }
     rejected = pl.read_parquet(out / "rejected" / "ingest.parquet")
     assert rejected.select("item_id", "stage", "reason").rows() == [
-        ("A#2", "ingest", "duplicate_trip_id"),
-        ("C", "ingest", "vehicle_overlap"),
-        ("D", "ingest", "empty_trip"),
+        ("1/A#2", "ingest", "duplicate_trip_id"),
+        ("1/C", "ingest", "vehicle_overlap"),
+        ("1/D", "ingest", "empty_trip"),
         ("train.csv:8", "ingest", "row_truncated"),
     ]
     audit = json.loads((out / "cleaning_audit.json").read_text("utf-8"))
@@ -103,7 +103,7 @@ def test_the_conflicts_of_a_vehicle_are_found_across_shards(tmp_path):
     shards = run(tmp_path, traces("porto", interval_s=15, shards=5))
     many = table(shards / "cleaned")["trip_id"].sort().to_list()
     # Trips last 45 s and begin 30 s apart: every second one can have happened.
-    assert many == sorted(f"T{i}" for i in range(0, 12, 2))
+    assert many == sorted(f"9/T{i}" for i in range(0, 12, 2))
 
 
 @settings(
@@ -186,7 +186,7 @@ def points_table(folder: Path, rows: list[str], **keys) -> TracesSettings:
 
 def test_a_wrong_time_setting_is_refused_and_named(tmp_path):
     settings = points_table(tmp_path / "raw", [point_row("T", i) for i in range(6)], time="iso")
-    with pytest.raises(SourceError, match=r"6 are row_unparsable.*`traces.time`"):
+    with pytest.raises(SourceError, match=r"6 are time_unparsable.*`traces.time`"):
         run(tmp_path, settings)
 
 

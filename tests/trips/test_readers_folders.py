@@ -27,7 +27,7 @@ def test_files_are_found_whatever_the_case_of_their_letters(tmp_path):
     put(tmp_path / "t.csv", f"{HEADER}\n{row('A')}\n")
     put(tmp_path / "deep" / "Z.CSV", f"{HEADER}\n{row('B')}\n")
     trips, _, excluded, _ = read(tmp_path, PORTO)
-    assert trips["raw_trip_id"].to_list() == ["A", "B"]
+    assert trips["raw_trip_id"].to_list() == ["20000589/A", "20000589/B"]
     assert excluded == {}
 
 
@@ -36,7 +36,7 @@ def test_files_that_no_reader_takes_are_counted_and_hidden_ones_passed_over(tmp_
     for name in ("notes.docx", "old/t.csv.bak", ".gitignore", "t.csv.dvc", ".tmp/x.csv", ".t.csv"):
         put(tmp_path / name, "something else")
     trips, _, excluded, rows = read(tmp_path, PORTO)
-    assert trips["raw_trip_id"].to_list() == ["A"]
+    assert trips["raw_trip_id"].to_list() == ["20000589/A"]
     assert (excluded, rows) == ({"file_not_read": 2}, 1)
 
 
@@ -86,7 +86,7 @@ def test_a_tdrive_file_of_blank_lines_is_one_error(tmp_path):
 def test_a_line_with_control_characters_is_one_line(tmp_path):
     put(tmp_path / "t.csv", f"{HEADER}\n{row('A')}\n{row('B')}\x01\x01\n\x02\x1f\x7f\n{row('C')}\n")
     trips, unread, *_ = read(tmp_path, PORTO)
-    assert trips["raw_trip_id"].to_list() == ["A", "C"]
+    assert trips["raw_trip_id"].to_list() == ["20000589/A", "20000589/C"]
     assert unread["item_id"].to_list() == ["t.csv:3", "t.csv:4"]
 
 

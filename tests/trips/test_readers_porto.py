@@ -23,7 +23,7 @@ def test_porto_reads_lon_first_and_counts_time_from_the_start(tmp_path):
     )
     assert trips.to_dicts() == [
         {
-            "raw_trip_id": "T1",
+            "raw_trip_id": "20000589/T1",
             "vehicle_id": "20000589",
             "flag": None,
             "t": [1372636858.0, 1372636873.0, 1372636888.0],
@@ -34,6 +34,19 @@ def test_porto_reads_lon_first_and_counts_time_from_the_start(tmp_path):
     ]
     assert unread.is_empty()
     assert rows == 1
+
+
+def test_porto_ids_are_told_apart_by_taxi_and_those_of_the_data_set_stay_as_they_are(tmp_path):
+    own = "1372636858620000589"
+    rows = [row(own), row("0"), row("0", taxi="20000001"), row("0", taxi=""), row(own, taxi="7")]
+    trips, *_ = porto(tmp_path, *rows)
+    assert trips.select("raw_trip_id", "vehicle_id").rows() == [
+        ("0", None),
+        (own, "20000589"),
+        ("20000001/0", "20000001"),
+        ("20000589/0", "20000589"),
+        (f"7/{own}", "7"),
+    ]
 
 
 def test_porto_keeps_empty_trips_and_the_flag_of_missing_data(tmp_path):
@@ -59,7 +72,7 @@ def test_porto_reads_files_saved_again_without_quotes_and_with_blanks(tmp_path):
         (row("T2", line="[[-8.6,41.1],[-8.6]]"), "row_unparsable"),
         (row("T2", line="[[-8.6,41.1,3.0]]"), "row_unparsable"),
         (row("T2", line="[[-8.6;41.1]]"), "row_unparsable"),
-        (row("T2", time="yesterday"), "row_unparsable"),
+        (row("T2", time="yesterday"), "time_unparsable"),
         (row("", line="[]"), "row_unparsable"),
         (row("T2", missing="maybe"), "row_unparsable"),
         (row("T2").removeprefix('"'), "row_unparsable"),
@@ -67,7 +80,7 @@ def test_porto_reads_files_saved_again_without_quotes_and_with_blanks(tmp_path):
 )
 def test_porto_names_a_broken_row_and_reads_on(tmp_path, text, reason):
     trips, unread, _, rows = porto(tmp_path, row("T1"), text, row("T3"))
-    assert trips["raw_trip_id"].to_list() == ["T1", "T3"]
+    assert trips["raw_trip_id"].to_list() == ["20000589/T1", "20000589/T3"]
     assert unread["item_id"].to_list() == ["train.csv:3"]
     assert unread["reason"].to_list() == [reason]
     assert unread["detail"][0] == text[:120]

@@ -31,10 +31,10 @@ def test_a_table_of_points_is_gathered_into_trips_in_any_order(tmp_path):
     ]
     trips, unread, *_ = table(tmp_path, *lines)
     assert unread.is_empty()
-    assert trips["raw_trip_id"].to_list() == ["7", "8"]
-    assert trips["t"].to_list() == [[1714546800.0, 1714546815.0], [1714546800.0]]
-    assert trips["lon"][0].to_list() == [-8.6, -8.7]
-    assert trips["vehicle_id"].to_list() == ["c1", None]
+    assert trips["raw_trip_id"].to_list() == ["8", "c1/7"]
+    assert trips["t"].to_list() == [[1714546800.0], [1714546800.0, 1714546815.0]]
+    assert trips["lon"][1].to_list() == [-8.6, -8.7]
+    assert trips["vehicle_id"].to_list() == [None, "c1"]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,8 @@ def test_a_table_of_points_is_gathered_into_trips_in_any_order(tmp_path):
     [
         ("7,c,2024-05-01T07:00:00Z,-8.6", "row_truncated"),
         ("7,c,2024-05-01T07:00:00Z,-8.6,41.1,extra", "row_truncated"),
-        ("7,c,soon,-8.6,41.1", "row_unparsable"),
+        ("7,c,soon,-8.6,41.1", "time_unparsable"),
+        ("7,c,2024-05-01T07:00:00Z,west,41.1", "row_unparsable"),
         (",c,2024-05-01T07:00:00Z,-8.6,41.1", "row_unparsable"),
         ("7,c,2024-05-01T07:00:00Z,NaN,41.1", "coordinate_not_finite"),
     ],
@@ -61,7 +62,7 @@ def test_an_unclosed_quote_and_a_quoted_line_end_spoil_their_own_rows_only(tmp_p
     rows = [ROW.format(1), '"open,c,2024-05-01T07:00:00Z,24.9,60.1', ROW.format(2)]
     rows += ['"a', 'b",c,2024-05-01T07:00:00Z,24.9,60.1', ROW.format('"3"')]
     trips, unread, _, seen = table(tmp_path, "id,car,when,x,y", *rows)
-    assert trips["raw_trip_id"].to_list() == ["1", "2", "3"]
+    assert trips["raw_trip_id"].to_list() == ["c/1", "c/2", "c/3"]
     assert unread["item_id"].to_list() == ["points.csv:3", "points.csv:5", "points.csv:6"]
     assert set(unread["reason"]) == {"row_truncated"}
     assert seen == 6
@@ -69,20 +70,20 @@ def test_an_unclosed_quote_and_a_quoted_line_end_spoil_their_own_rows_only(tmp_p
 
 def test_a_stray_line_end_in_a_quoted_row_spoils_that_row_only(tmp_path):
     trips, unread, *_ = table(tmp_path, "id,car,when,x,y", ROW.format('"a\rb'), ROW.format('"2"'))
-    assert trips["raw_trip_id"].to_list() == ["2"]
+    assert trips["raw_trip_id"].to_list() == ["c/2"]
     assert unread["item_id"].to_list() == ["points.csv:2"]
 
 
 def test_a_field_may_be_of_any_length(tmp_path):
     long = "z" * 200_000
     trips, *_ = table(tmp_path, "id,car,when,x,y", ROW.format(f'"{long}"'), ROW.format(2))
-    assert trips["raw_trip_id"].to_list() == ["2", long]
+    assert trips["raw_trip_id"].to_list() == ["c/2", f"c/{long}"]
 
 
 def test_a_table_may_name_its_columns_as_the_reader_names_its_own(tmp_path):
     names = {"trip": "text", "vehicle": "line", "lon": "lat", "lat": "whole"}
     trips, *_ = table(tmp_path, "text,line,when,lat,whole", ROW.format(7), **names)
-    assert trips.select("raw_trip_id", "vehicle_id").rows() == [("7", "c")]
+    assert trips.select("raw_trip_id", "vehicle_id").rows() == [("c/7", "c")]
     assert (trips["lon"][0][0], trips["lat"][0][0]) == (24.9, 60.1)
 
 
@@ -208,7 +209,7 @@ def test_prematched_trips_bring_their_roads_and_the_middles_of_these(tmp_path):
     )
     assert trips["edge_ids"].to_list() == [["4", "17"], ["9"]]
     assert trips["t"][0].to_list() == [1372636858.0, 1372636873.0]
-    assert trips["raw_trip_id"].to_list() == ["0", "1"]
+    assert trips["raw_trip_id"].to_list() == ["20000589/0", "x/1"]
     assert trips["lat"][0].to_list() == pytest.approx([0.001, 0.002])
     assert trips["lon"][0].to_list() == pytest.approx([0.0, 0.0015])
     assert (rows, unread.height) == (2, 0)
@@ -221,13 +222,13 @@ def test_prematched_trips_bring_their_roads_and_the_middles_of_these(tmp_path):
         ("4,99", TIMES, "unknown_edge"),
         ("17,4", TIMES, "edges_not_adjacent"),
         ("4,__import__('os')", TIMES, "row_unparsable"),
-        ("4,17", "2013-07-01T00:00:58Z,noon", "row_unparsable"),
+        ("4,17", "2013-07-01T00:00:58Z,noon", "time_unparsable"),
     ],
 )
 def test_a_prematched_trip_with_a_fault_is_named(tmp_path, roads, times, reason):
     good = f'0,v,1,"4,17","{TIMES}"'
     trips, unread, *_ = hoser(tmp_path, good, f'1,v,1,"{roads}","{times}"')
-    assert trips["raw_trip_id"].to_list() == ["0"]
+    assert trips["raw_trip_id"].to_list() == ["v/0"]
     assert unread.select("item_id", "reason").rows() == [("traj.csv:3", reason)]
 
 
@@ -247,7 +248,7 @@ def test_prematched_files_need_their_road_map_and_columns(tmp_path):
 def test_a_prematched_row_without_an_id_or_with_a_quoted_line_end_is_named(tmp_path):
     rows = [f' ,v,1,"4,17","{TIMES}"', '1,v,1,"4,', f'17","{TIMES}"', f'2,v,1,"4,017","{TIMES}"']
     trips, unread, _, seen = hoser(tmp_path, *rows)
-    assert trips["raw_trip_id"].to_list() == ["2"]
+    assert trips["raw_trip_id"].to_list() == ["v/2"]
     assert trips["edge_ids"].to_list() == [["4", "17"]]
     assert unread["reason"].to_list() == ["row_unparsable", "row_truncated", "row_truncated"]
     assert seen == 4

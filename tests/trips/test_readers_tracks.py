@@ -109,7 +109,7 @@ def test_tdrive_is_lon_first_in_beijing_time(tmp_path):
     ("text", "reason"),
     [
         ("1,2008-02-02 15:36:08,116.5", "row_truncated"),
-        ("1,2008-02-30 15:36:08,116.5,39.9", "row_unparsable"),
+        ("1,2008-02-30 15:36:08,116.5,39.9", "time_unparsable"),
         ("1,2008-02-02 15:36:08,116.5,inf", "coordinate_not_finite"),
         (" ,2008-02-02 15:36:08,116.5,39.9", "row_unparsable"),
     ],
@@ -163,7 +163,7 @@ AUGUST = 1186185600.0
 def test_geolife_is_lat_first_in_gmt(tmp_path):
     plt(tmp_path, "03:30:32", "03:30:37")
     trips, *_ = read(tmp_path, traces("geolife", **GEOLIFE))
-    assert trips["raw_trip_id"].to_list() == ["010-20070804033032"]
+    assert trips["raw_trip_id"].to_list() == ["010/20070804033032"]
     assert trips["t"].to_list() == [[AUGUST + 12632, AUGUST + 12637]]
     assert (trips["lon"][0][0], trips["lat"][0][0]) == (116.3, 39.9)
 
@@ -178,8 +178,8 @@ def test_geolife_keeps_the_stretches_of_the_modes_asked_for(tmp_path):
     plt(tmp_path, *times, labels=labels)
     trips, _, excluded, rows = read(tmp_path, traces("geolife", **GEOLIFE))
     assert trips["raw_trip_id"].to_list() == [
-        f"010-20070804033032-{int(AUGUST) + 12000}",
-        f"010-20070804033032-{int(AUGUST) + 13200}",
+        f"010/20070804033032-{int(AUGUST) + 12000}",
+        f"010/20070804033032-{int(AUGUST) + 13200}",
     ]
     assert trips["t"].list.len().to_list() == [2, 1]
     assert excluded == {"other_mode": 1, "unlabelled": 1}
@@ -195,7 +195,7 @@ def test_a_point_after_a_nested_label_falls_back_to_the_label_around_it(tmp_path
     times = ["03:05:00", "03:20:00", "03:30:00", "03:40:00", "03:55:00", "04:00:01"]
     plt(tmp_path, *times, labels=labels)
     trips, _, excluded, _ = read(tmp_path, traces("geolife", **GEOLIFE))
-    assert trips["raw_trip_id"].to_list() == [f"010-20070804033032-{int(AUGUST) + 10800}"]
+    assert trips["raw_trip_id"].to_list() == [f"010/20070804033032-{int(AUGUST) + 10800}"]
     assert trips["t"].to_list() == [[AUGUST + 11100, AUGUST + 14100]]
     assert excluded == {"other_mode": 3, "unlabelled": 1}
 
@@ -218,7 +218,7 @@ def test_geolife_names_a_broken_row(tmp_path):
     plt(tmp_path, "03:30:32", "26:30:00")
     _, unread, *_ = read(tmp_path, traces("geolife", **GEOLIFE))
     assert unread.select("item_id", "reason").rows() == [
-        ("Data/010/Trajectory/20070804033032.plt:8", "row_unparsable")
+        ("Data/010/Trajectory/20070804033032.plt:8", "time_unparsable")
     ]
 
 

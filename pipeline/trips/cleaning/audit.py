@@ -11,20 +11,11 @@ from pipeline.errors import ContractError, SourceError
 from pipeline.trips.cleaning.contract import Tally
 from pipeline.trips.cleaning.settings import NOTES, REASONS, CleaningSettings
 from pipeline.trips.readers.batch import UNREAD_REASONS, Batch
+from pipeline.trips.readers.remedies import remedy_for
 from pipeline.trips.readers.settings import TracesSettings
 
 # Reasons for leaving out whole files; the others count rows.
 FILES_LEFT_OUT = ("empty_file", "file_not_read")
-# What to look at when nothing could be read, by the reason of most rows.
-_REMEDIES = {
-    "row_truncated": "check `traces.format`, and the separator of a table (a comma)",
-    "row_unparsable": "check `traces.format`, and of a table `traces.time` and `traces.columns`",
-    "unknown_edge": "check that `traces.roadmap` and the trajectories are of one data set",
-    "edges_not_adjacent": "check that `traces.roadmap` and the trajectories are of one data set",
-    "other_mode": "name the modes to keep in `traces.modes` as labels.txt words them",
-    "unlabelled": "set `traces.unlabelled: keep`, or add labels.txt",
-    "unoccupied": "check the third field: 1 is a fare on board",
-}
 EVENTS = ("renamed", "resorted", "lasting_jump", "gap", "dwell")
 
 
@@ -66,7 +57,7 @@ class Reading:
             self.examples.setdefault(reason, f"{item} {detail!r}")
 
 
-def check_yield(reading: Reading) -> None:
+def check_yield(reading: Reading, traces: TracesSettings) -> None:
     """Refuse an input that gives nothing to clean: nothing would come out, and nobody be told.
 
     Raises:
@@ -87,7 +78,7 @@ def check_yield(reading: Reading) -> None:
         most = max(sorted(rows), key=rows.__getitem__)
         such = f", such as {reading.examples[most]}" if most in reading.examples else ""
         found += f" ({rows[most]} are {most}{such})"
-        remedy = _REMEDIES.get(most, remedy)
+        remedy = remedy_for(most, traces)
     raise SourceError(f"raw traces: expected at least one point, {found}; {remedy}")
 
 

@@ -3,8 +3,8 @@
 raw trip "T7" of 40 points, 3 standing at the start, a jump after point 20 -> decisions
 ["standing", "standing", "standing", "kept", ...], cleaned trips "T7.1" and "T7.2"
 
-Order of the rules (city_data notes, section 7.5): coordinates; times; copies and one vehicle in
-two places; impossible speed; gaps; standing; bbox; limits. Conservation: every point is kept or
+Order of the rules: coordinates; times; several vehicles under one id; copies and one vehicle in two
+places; impossible speed; gaps; standing; bbox; limits. Conservation: every point is kept or
 dropped by one rule; every raw trip gave cleaned trips or has one rejection reason.
 """
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.trips.cleaning.coordinate_order import Bbox
+from pipeline.trips.cleaning.mixed_vehicles import mixed_trips
 from pipeline.trips.cleaning.point_rules import (
     drop_bad_coordinates,
     drop_equal_times,
@@ -87,6 +88,7 @@ def clean(
     points.drop_trips(_rows(trips["flag"].is_not_null()), CODE["missing_data"])
     drop_bad_coordinates(points, bbox)
     drop_unbelievable_times(points, settings)
+    points.drop_trips(mixed_trips(points, settings), CODE["mixed_vehicles"])
     drop_equal_times(points)
     thin(points, settings)
     _drop_conflicts(points, trips, conflicts)

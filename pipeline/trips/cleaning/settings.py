@@ -18,6 +18,7 @@ REASONS = (
     "wrong_sign",
     "swapped_coordinates",
     "time_not_believable",
+    "mixed_vehicles",
     "times_not_rising",
     "equal_time",
     "thinned",

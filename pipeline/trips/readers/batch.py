@@ -6,10 +6,13 @@ edge_ids=[]; a line that cannot be read -> one row of `unread` with its file, li
 """
 
 import codecs
+import gzip
 import os
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 import polars as pl
 
@@ -31,6 +34,7 @@ UNREAD_COLUMNS = pl.Schema({"item_id": pl.String(), "reason": pl.String(), "deta
 # Why a row of a raw file was not read; each such row is counted and named, never skipped silently.
 UNREAD_REASONS = (
     "row_truncated",
+    "time_unparsable",
     "row_unparsable",
     "coordinate_not_finite",
     "lists_unequal",
@@ -89,8 +93,39 @@ def data_files(folder: Path) -> list[Path]:
     return sorted(data, key=lambda path: shown[path].as_posix())
 
 
+def unpacked_name(path: PurePath) -> str:
+    """Return the name of a file as it is after `gunzip`: any raw file may be compressed."""
+    return path.name[:-3] if _is_gzip(path) else path.name
+
+
+def _is_gzip(path: PurePath) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+@contextmanager
+def open_raw(path: Path) -> Iterator[BinaryIO]:
+    """Open a raw file for reading its bytes, those of a gzip file (*.gz) decompressed.
+
+    Raises:
+        SourceError: A gzip file is damaged or cut off; raised by what reads it.
+    """
+    if not _is_gzip(path):
+        with path.open("rb") as file:
+            yield file
+        return
+    try:
+        with gzip.open(path) as packed:
+            yield cast("BinaryIO", packed)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as fault:
+        raise SourceError(
+            f"{path}: expected a whole gzip file, found {fault}; copy or pack it again"
+        ) from fault
+
+
 def fits(shown: PurePath, pattern: str) -> bool:
     """Tell whether a path within the folder ends as a pattern says, whatever the case of letters.
+
+    A gzip file fits as `x.csv.gz` and as the `x.csv` it holds.
 
     Raises:
         ParameterError: The pattern is empty, absolute, or has `**` or `..`.
@@ -101,7 +136,9 @@ def fits(shown: PurePath, pattern: str) -> bool:
             f"traces: expected a pattern of file names such as *.csv, found {pattern!r}; name files"
             " within the folder of raw traces (it is searched at any depth)"
         )
-    return PurePosixPath(shown.as_posix().lower()).match(str(wanted))
+    names = {shown.name, unpacked_name(shown)}
+    paths = (PurePosixPath(shown.with_name(name).as_posix().lower()) for name in names)
+    return any(path.match(str(wanted)) for path in paths)
 
 
 def raw_files(folder: Path, pattern: str) -> list[Path]:
@@ -181,7 +218,7 @@ def _texts(path: Path, block_bytes: int) -> Iterator[tuple[int, str]]:
 def _whole_lines(path: Path, block_bytes: int) -> Iterator[bytes]:
     """Yield the bytes of a file cut behind line ends, about `block_bytes` at a time."""
     begun: list[bytes] = []
-    with path.open("rb") as file:
+    with open_raw(path) as file:
         while chunk := file.read(block_bytes):
             head, newline, tail = chunk.rpartition(b"\n")
             if newline:

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.errors import SourceError
-from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unread_rows
+from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unpacked_name, unread_rows
 from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
 from pipeline.trips.readers.settings import CabspottingTraces
 
@@ -35,7 +35,7 @@ def read_cabspotting(traces: CabspottingTraces, folder: Path) -> Iterator[Batch]
                 f"{path}: expected lines `lat lon occupancy unix_time`, found"
                 f" {rows['text'][0][:80]!r}; check `traces.format` in the city's config"
             )
-        cab = path.stem.removeprefix("new_")
+        cab = unpacked_name(path)[:-4].removeprefix("new_")
         occupied = _runs(points, traces).with_columns(
             raw_trip_id=pl.format("{}-{}", pl.lit(cab), _second(pl.col("start"))),
             vehicle_id=pl.lit(cab),

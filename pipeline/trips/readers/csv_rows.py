@@ -1,4 +1,4 @@
-"""Split lines of comma-separated values, each line on its own: a broken quote spoils one row.
+"""Split lines of separated values, each line on its own: a broken quote spoils one row.
 
 7,c1,"a, quoted, note" -> ["7", "c1", "a, quoted, note"];  7,c1,"never closed -> None
 """
@@ -10,11 +10,11 @@ import csv
 csv.field_size_limit(2**31 - 1)
 
 
-def split_row(text: str) -> list[str] | None:
+def split_row(text: str, delimiter: str) -> list[str] | None:
     """Return the fields of a line; None where its quotes make it no row of its own."""
     if text.count('"') % 2:  # the end of a field begun lines before would read as a row
         return None
     try:
-        return next(csv.reader([text], strict=True), None)
+        return next(csv.reader([text], strict=True, delimiter=delimiter), None)
     except csv.Error:
         return None

@@ -1,7 +1,7 @@
 """Read GeoLife PLT files with their labels: six header lines, then lat,lon,0,feet,days,date,time.
 
-Data/010/Trajectory/20070804033032.plt -> raw_trip_id "010-20070804033032" (unlabelled), or
-"010-20070804033032-1186198232" for the stretch a label of a kept mode covers (its start time)
+Data/010/Trajectory/20070804033032.plt -> raw_trip_id "010/20070804033032" (unlabelled), or
+"010/20070804033032-1186198232" for the stretch a label of a kept mode covers (its start time)
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from pipeline.errors import SourceError
-from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unread_rows
+from pipeline.trips.readers.batch import Batch, line_blocks, raw_files, unpacked_name, unread_rows
 from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
 from pipeline.trips.readers.settings import GeolifeTraces
 from pipeline.trips.readers.times import epoch_seconds
+from pipeline.trips.readers.trip_ids import of_vehicle
 
 PATTERN = "*.plt"
 LABELS = "labels.txt"
@@ -41,9 +42,10 @@ def read_geolife(traces: GeolifeTraces, folder: Path) -> Iterator[Batch]:
             )
         rows = _rows(lines.filter(pl.col("line") > HEADER_LINES))
         points = rows.filter(pl.col("reason").is_null()).sort("t", "lon", "lat")
-        user = path.parent.parent.name
-        labels = [file for file in path.parent.parent.iterdir() if file.name.lower() == LABELS]
-        name = f"{user}-{path.stem}"
+        home = path.parent.parent if path.parent.name.lower() == "trajectory" else path.parent
+        user = home.name
+        labels = sorted(file for file in home.iterdir() if unpacked_name(file).lower() == LABELS)
+        name = pl.select(of_vehicle(pl.lit(user), pl.lit(unpacked_name(path)[:-4]))).item()
         if labels:
             kept, excluded = _labelled(points, _labels(labels[0]), traces.modes, name)
         elif traces.unlabelled == "keep":

@@ -1,8 +1,8 @@
 """Read trips that are already matched, as HOSER and LibCity publish them.
 
 0,20000589,1626278,"4,17","2014-06-14T03:11:00Z,2014-06-14T03:11:09Z" with roadmap.geo beside it
--> raw_trip_id "0" (mm_id), vehicle_id "20000589", edge_ids ["4", "17"], t = when each road was
-   entered, lon and lat = the middles of the roads
+-> raw_trip_id "20000589/0" (entity and mm_id), vehicle_id "20000589", edge_ids ["4", "17"], t =
+   when each road was entered, lon and lat = the middles of the roads
 """
 
 import json
@@ -26,7 +26,8 @@ from pipeline.trips.readers.batch import (
 )
 from pipeline.trips.readers.csv_rows import split_row
 from pipeline.trips.readers.settings import HoserTraces
-from pipeline.trips.readers.times import epoch_seconds
+from pipeline.trips.readers.times import check_zone, epoch_seconds
+from pipeline.trips.readers.trip_ids import of_vehicle
 
 COLUMNS = ("mm_id", "entity_id", "traj_id", "rid_list", "time_list")
 
@@ -47,19 +48,22 @@ def read_hoser(traces: HoserTraces, folder: Path) -> Iterator[Batch]:
 
     Raises:
         SourceError: A file is missing, empty, binary or has other columns.
+        ParameterError: Times state no zone and `traces.time_zone` is null.
     """
+    if traces.time_zone is not None:
+        check_zone(traces.time_zone)
     roads = _read_roads(folder / traces.roadmap)
     for path in raw_files(folder, traces.trajectories):
         shown = path.relative_to(folder).as_posix()
         for number, lines in enumerate(line_blocks(path, traces.block_bytes)):
             rows = lines
             if number == 0:
-                check_header(path, split_row(lines["text"][0]) or [], COLUMNS)
+                check_header(path, split_row(lines["text"][0], ",") or [], COLUMNS)
                 rows = lines.slice(1)
-            yield _batch(rows, shown, roads)
+            yield _batch(rows, shown, roads, traces.time_zone)
 
 
-def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
+def _batch(lines: pl.DataFrame, shown: str, roads: _Roads, time_zone: str | None) -> Batch:
     cells = [_cells(text) for text in lines["text"]]
     table = pl.DataFrame(cells, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
     rows = lines.hstack(table).with_columns(
@@ -70,7 +74,7 @@ def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
     equal = rows.filter((~unequal).fill_null(value=False))
     steps = equal.select("row", "rid_list", "time_list").explode("rid_list", "time_list")
     steps = steps.with_columns(
-        epoch_seconds(steps["time_list"], "UTC").alias("t"),
+        epoch_seconds(steps["time_list"], time_zone).alias("t"),
         edge=pl.col("rid_list").cast(pl.Int64, strict=False),
     ).join(roads.middles, on="edge", how="left", maintain_order="left")
     faults = _step_faults(steps, roads.joins)
@@ -84,11 +88,12 @@ def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
         .otherwise("reason")
     )
     good = rows.filter(pl.col("reason").is_null())
+    entity = pl.col("entity_id").str.strip_chars().replace("", None)
     edge_ids = pl.col("edge").cast(pl.String)  # "04" and "4" are one road
     points = steps.group_by("row", maintain_order=True).agg("t", "lon", "lat", edge_ids=edge_ids)
     trips = good.join(points, on="row", maintain_order="left").select(
-        raw_trip_id=pl.col("mm_id").str.strip_chars(),
-        vehicle_id=pl.col("entity_id").replace("", None),
+        raw_trip_id=of_vehicle(entity, pl.col("mm_id").str.strip_chars()),
+        vehicle_id=entity,
         flag=pl.lit(None, dtype=pl.String),
         t="t",
         lon="lon",
@@ -99,7 +104,7 @@ def _batch(lines: pl.DataFrame, shown: str, roads: _Roads) -> Batch:
 
 
 def _cells(text: str) -> list[str] | list[None]:
-    row = split_row(text)
+    row = split_row(text, ",")
     return row if row is not None and len(row) == len(COLUMNS) else [None] * len(COLUMNS)
 
 
@@ -110,14 +115,16 @@ def _step_faults(steps: pl.DataFrame, joins: npt.NDArray[np.int64]) -> pl.DataFr
     joined = np.isin(edge[:-1] << 32 | edge[1:], joins, assume_unique=False)
     apart = np.concatenate([[False], same & ~joined]) if edge.size else np.zeros(0, dtype=bool)
     flagged = steps.with_columns(pl.Series("apart", apart)).with_columns(
-        reason=pl.when(pl.col("edge").is_null() | pl.col("t").is_null())
+        reason=pl.when(pl.col("t").is_null())
+        .then(pl.lit("time_unparsable"))
+        .when(pl.col("edge").is_null())
         .then(pl.lit("row_unparsable"))
         .when(pl.col("lon").is_null())
         .then(pl.lit("unknown_edge"))
         .when("apart")
         .then(pl.lit("edges_not_adjacent"))
     )
-    worst = pl.Enum(["row_unparsable", "unknown_edge", "edges_not_adjacent"])
+    worst = pl.Enum(["time_unparsable", "row_unparsable", "unknown_edge", "edges_not_adjacent"])
     found = flagged.filter(pl.col("reason").is_not_null())
     first = found.group_by("row").agg(pl.col("reason").cast(worst).min())
     return first.with_columns(pl.col("reason").cast(pl.String))

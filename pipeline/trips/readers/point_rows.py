@@ -10,10 +10,19 @@ from pipeline.trips.readers.batch import RAW_COLUMNS
 
 def numbers(columns: dict[str, str]) -> list[pl.Expr]:
     """Return the casts of columns (text or not) to numbers, by new name; no number gives null."""
-    return [
-        pl.col(old).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False).alias(new)
-        for new, old in columns.items()
-    ]
+    return [number(pl.col(old)).alias(new) for new, old in columns.items()]
+
+
+def number(column: pl.Expr, decimal: str = ".") -> pl.Expr:
+    """Return the cast of a column (text or not) to numbers; no number gives null.
+
+    With a decimal comma a point is no part of a number: it would separate thousands.
+    """
+    text = column.cast(pl.String).str.strip_chars()
+    if decimal == ",":
+        pointed = text.str.replace(",", ".", literal=True)
+        text = pl.when(~text.str.contains(".", literal=True)).then(pointed)
+    return text.cast(pl.Float64, strict=False)
 
 
 def point_reason(last_field: pl.Expr) -> pl.Expr:
@@ -26,6 +35,8 @@ def point_reason(last_field: pl.Expr) -> pl.Expr:
     return (
         pl.when(last_field.is_null())
         .then(pl.lit("row_truncated"))
+        .when(pl.col("t").is_null())
+        .then(pl.lit("time_unparsable"))
         .when(values.list.eval(pl.element().is_null()).list.any())
         .then(pl.lit("row_unparsable"))
         .when(~values.list.eval(pl.element().is_finite()).list.all())

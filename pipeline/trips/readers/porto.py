@@ -2,7 +2,8 @@
 
 "1372636858620000589","C","","","20000589","1372636858","A","False","[[-8.61,41.14],[-8.60,41.15]]"
 -> raw_trip_id "1372636858620000589", vehicle_id "20000589", t [1372636858.0, 1372636873.0],
-   lon [-8.61, -8.60], lat [41.14, 41.15]
+   lon [-8.61, -8.60], lat [41.14, 41.15]; an id that is not made of the row's own time and taxi, as
+   all of this data set are, is given its taxi: "20000589/T17"
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from pipeline.trips.readers.batch import (
     unread_rows,
 )
 from pipeline.trips.readers.settings import PortoTraces
+from pipeline.trips.readers.trip_ids import of_vehicle
 
 PATTERN = "*.csv"
 COLUMNS = (
@@ -72,7 +74,7 @@ def _batch(lines: pl.DataFrame, shown: str, interval_s: int) -> Batch:
     number = pl.int_ranges(0, pl.col("xy").list.len() // 2, dtype=pl.Int64)
     missing = pl.col("MISSING_DATA").str.to_lowercase() == "true"
     trips = good.select(
-        raw_trip_id=pl.col("TRIP_ID"),
+        raw_trip_id=_trip_id(),
         vehicle_id=pl.col("TAXI_ID").replace("", None),
         flag=pl.when(missing).then(pl.lit(MISSING_DATA)),
         t=number.cast(pl.List(pl.Float64)) * float(interval_s) + pl.col("start").cast(pl.Float64),
@@ -81,6 +83,17 @@ def _batch(lines: pl.DataFrame, shown: str, interval_s: int) -> Batch:
         edge_ids=pl.lit([], dtype=pl.List(pl.String)),
     )
     return Batch(trips.cast(RAW_COLUMNS), unread_rows(fields, shown), lines.height, {})
+
+
+def _trip_id() -> pl.Expr:
+    """Return TRIP_ID where it names its own taxi and second, else the taxi and it."""
+    taxi = pl.col("TAXI_ID").replace("", None)
+    own = pl.concat_str("TIMESTAMP", pl.lit("6"), "TAXI_ID")
+    return (
+        pl.when(pl.col("TRIP_ID") == own)
+        .then("TRIP_ID")
+        .otherwise(of_vehicle(taxi, pl.col("TRIP_ID")))
+    )
 
 
 def _torn(field: pl.Expr) -> pl.Expr:
@@ -93,7 +106,6 @@ def _reason() -> pl.Expr:
     unparsable = (
         pl.col("TRIP_ID").eq("")
         | pl.col("torn")
-        | pl.col("TIMESTAMP").cast(pl.Int64, strict=False).is_null()
         | ~pl.col("MISSING_DATA").str.to_lowercase().is_in(["true", "false"])
         | ~polyline.str.contains(_POLYLINE)
     )
@@ -102,6 +114,8 @@ def _reason() -> pl.Expr:
         .then(pl.lit("row_truncated"))
         .when(polyline.str.contains(r"(?i)nan|inf"))
         .then(pl.lit("coordinate_not_finite"))
+        .when(pl.col("TIMESTAMP").cast(pl.Int64, strict=False).is_null())
+        .then(pl.lit("time_unparsable"))
         .when(unparsable)
         .then(pl.lit("row_unparsable"))
     )

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from pipeline.trips.readers.times import check_pattern
+
 Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
@@ -85,17 +87,44 @@ class GeolifeTraces(_Traces, frozen=True, tag_field="format", tag="geolife"):
 
 
 class GpxTraces(_Traces, frozen=True, tag_field="format", tag="gpx"):
-    """GPX 1.0 and 1.1 files; a track segment is a trip. A point without a time is not read."""
+    """GPX 1.0 and 1.1 files; a track segment is a trip. A point without a time is not read.
+
+    Attributes:
+        time_zone: IANA zone of times that state none (UTC by the standard, local time with some
+            recorders); null where every time states its own.
+    """
+
+    time_zone: str | None
 
 
 class TableColumns(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which column of a table holds what; `vehicle` may be null."""
+    """Which column of a table holds what.
+
+    Attributes:
+        trip: Id of the trip; the vehicle's column where a vehicle's whole trace is one.
+        vehicle: Id of the vehicle: trips are then told apart by vehicle and trip. Null where there
+            is no such column; an id in two places at once is then refused (`mixed_vehicles`).
+        time: Time of the point.
+        lon: Longitude in degrees; null where `point` names a column.
+        lat: Latitude in degrees; null where `point` names a column.
+        point: Position as WKT text (`POINT (24.94 60.17)`) or, in a GeoParquet file, as its
+            geometry; null where `lon` and `lat` name columns.
+    """
 
     trip: str
     vehicle: str | None
     time: str
-    lon: str
-    lat: str
+    lon: str | None
+    lat: str | None
+    point: str | None
+
+    def __post_init__(self) -> None:
+        stated = (self.lon is not None, self.lat is not None, self.point is not None)
+        if stated not in {(True, True, False), (False, False, True)}:
+            raise ValueError(
+                f"point: expected columns for lon and lat, or one for point, found lon {self.lon},"
+                f" lat {self.lat} and point {self.point}"
+            )
 
 
 class TableTraces(_Traces, frozen=True, tag_field="format", tag="table"):
@@ -104,16 +133,25 @@ class TableTraces(_Traces, frozen=True, tag_field="format", tag="table"):
     Attributes:
         pattern: File names to read, such as `*.csv` or `*.parquet`, at any depth and in any case
             of letters.
+        delimiter: What separates the fields of a CSV row.
+        decimal: Decimal sign of the numbers, a point or a comma.
         columns: Which column holds what.
-        time: `epoch_s`, `epoch_ms`, or `iso` (text such as 2013-07-01T00:00:58Z, or a Parquet
-            timestamp).
+        time: `epoch_s`, `epoch_ms`, `iso` (text such as 2013-07-01T00:00:58Z), or a pattern such
+            as `%d/%m/%Y %H:%M:%S` (`times.check_pattern` lists what it may hold). A Parquet
+            timestamp is taken as it is.
         time_zone: IANA zone of times that state none; null where every time states its own.
     """
 
     pattern: str
+    delimiter: Literal[",", ";", "\t", "|"]
+    decimal: Literal[".", ","]
     columns: TableColumns
-    time: Literal["epoch_s", "epoch_ms", "iso"]
+    time: str
     time_zone: str | None
+
+    def __post_init__(self) -> None:
+        if self.time not in {"epoch_s", "epoch_ms", "iso"}:
+            check_pattern(self.time)
 
 
 class HoserTraces(_Traces, frozen=True, tag_field="format", tag="hoser"):
@@ -122,10 +160,12 @@ class HoserTraces(_Traces, frozen=True, tag_field="format", tag="hoser"):
     Attributes:
         trajectories: Pattern of the trajectory tables, such as `traj*.csv`.
         roadmap: File name of the roads, such as `roadmap.geo`; roadmap.rel lies beside it.
+        time_zone: IANA zone of times that state none; null where every time states its own.
     """
 
     trajectories: str
     roadmap: str
+    time_zone: str | None
 
 
 TracesSettings = (

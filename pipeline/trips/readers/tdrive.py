@@ -10,7 +10,14 @@ from pathlib import Path
 import polars as pl
 
 from pipeline.errors import SourceError
-from pipeline.trips.readers.batch import Batch, empty_unread, line_blocks, raw_files, unread_rows
+from pipeline.trips.readers.batch import (
+    Batch,
+    empty_unread,
+    line_blocks,
+    open_raw,
+    raw_files,
+    unread_rows,
+)
 from pipeline.trips.readers.point_rows import gather_trips, numbers, point_reason
 from pipeline.trips.readers.settings import TdriveTraces
 from pipeline.trips.readers.times import check_zone, epoch_seconds
@@ -30,7 +37,9 @@ def read_tdrive(traces: TdriveTraces, folder: Path) -> Iterator[Batch]:
     check_zone(traces.time_zone)
     for path in raw_files(folder, PATTERN):
         shown = path.relative_to(folder).as_posix()
-        if path.stat().st_size == 0:
+        with open_raw(path) as file:
+            empty = not file.read(1)
+        if empty:
             yield Batch(gather_trips(_points(_no_lines())), empty_unread(), 0, {"empty_file": 1})
             continue
         first, read = "", 0
