@@ -27,6 +27,7 @@ from pipeline.stride.benchmark import Benchmark, Measurement, Question, Scenario
 from pipeline.stride.importers.states import trajectory_of_states
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.registry import MEASURES
+from pipeline.stride.placement import Ground
 from pipeline.stride.scoring import score_benchmark, score_scenario
 from pipeline.stride.sources import Settings, open_source, read_states
 
@@ -75,7 +76,7 @@ def bench_one() -> None:
 
     def scored() -> object:
         read = read_states(states, None, settings=settings)
-        return score_scenario(asked, read, mode="strict", obstacles=None)
+        return score_scenario(asked, read, mode="strict", ground=Ground())
 
     def fast() -> dict[str, float | None]:
         clip = Clip(trajectory_of_states(states, dt_s=DT_S, absent="zero").walk)

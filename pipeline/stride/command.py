@@ -13,7 +13,6 @@ from typing import Any
 from pipeline.errors import SourceError
 from pipeline.progress import progress_bar
 from pipeline.replacing import replace_text
-from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Benchmark, Scenario, folded, read_benchmark
 from pipeline.stride.checks import registry_of
 from pipeline.stride.importers.formats import ImportOptions, read_recording
@@ -24,9 +23,10 @@ from pipeline.stride.importers.states import (
     write_states,
 )
 from pipeline.stride.measured import measured
+from pipeline.stride.placement import Ground, read_ground
 from pipeline.stride.report import Scored, read_report, report_of, write_report
 from pipeline.stride.report_page import PageParts, write_page
-from pipeline.stride.scoring import score_benchmark
+from pipeline.stride.scoring import no_ground, score_benchmark
 from pipeline.stride.sources import (
     Mode,
     Settings,
@@ -85,7 +85,7 @@ def score(arguments: argparse.Namespace) -> int:
     with open_source(arguments.states, settings=settings, only=arguments.id) as source:
         _check_matched(source, benchmark, arguments)
         one_by_one = score_benchmark(
-            benchmark, source, mode=settings.mode, walls=_walls_of(arguments.maps)
+            benchmark, source, mode=settings.mode, ground=_grounds_of(arguments.maps)
         )
         total = len(benchmark.scenarios)
         scores = list(progress_bar(one_by_one, total=total, unit="scenario", desc="stride score"))
@@ -255,22 +255,22 @@ def _pairs(text: str, option: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _walls_of(folder: Path | None) -> Callable[[Scenario], Floats | None]:
-    """Return where the walls of a scenario's map come from."""
+def _grounds_of(folder: Path | None) -> Callable[[Scenario], Ground]:
+    """Return where walls and walkable ground of a scenario's map come from."""
     if folder is None:
-        return lambda _: None
+        return no_ground
     files = {folded(one.parent.name): one for one in sorted(folder.glob("*/map.npz"))}
     if not files:
         raise SourceError(f"{folder}: expected maps MAP/map.npz, found none; see --maps")
-    kept: dict[str, Floats] = {}
+    kept: dict[str, Ground] = {}
 
-    def walls(scenario: Scenario) -> Floats | None:
+    def ground(scenario: Scenario) -> Ground:
         name = folded(scenario.map_name)
         if name in files and name not in kept:
-            kept[name] = read_obstacles(files[name])
-        return kept.get(name)
+            kept[name] = read_ground(files[name])
+        return kept.get(name, Ground())
 
-    return walls
+    return ground
 
 
 def _print_warnings(texts: list[str]) -> None:

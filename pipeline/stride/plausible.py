@@ -23,7 +23,7 @@ from pipeline.stride.traps import Trap
 # Faster than this is a jump, m/s; looked at for stacks are about so many frames.
 JUMP_MPS, STACK_FRAMES = 10.0, 100
 # Beyond these the report says so in words.
-_PEOPLE_OFF, _STAYS, _SHARE, _FRAMES = 0.1, 1.5, 0.01, 20
+_STAYS, _SHARE, _FRAMES = 1.5, 0.01, 20
 
 
 class Plausible(NamedTuple):
@@ -106,7 +106,7 @@ def _in_walls(clip: Clip) -> float | None:
 
 def doubts_of(found: Plausible, clip: Clip, *, n_agents: int | None) -> Iterator[Trap]:
     """Return in words what is far off; nothing of it fails a check."""
-    if found.people is not None and abs(found.people - 1) > _PEOPLE_OFF:
+    if n_agents is not None and clip.walk.ever_present != n_agents:
         words = f"people: {clip.walk.ever_present} ever present, {n_agents} asked for"
         yield Trap("people_differ", words)
     if clip.frames < _FRAMES:

@@ -78,12 +78,34 @@ function drawPeople(pen, now) {
   }
 }
 
+// A round number of metres that is at most a quarter of the picture's width.
+function barMetres() {
+  const most = canvas.width / scale / 4;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return [5, 2, 1].find((step) => step * power <= most) * power;
+}
+
+function drawBar(pen) {
+  const ratio = window.devicePixelRatio || 1;
+  const [left, bottom, tick] = [14 * ratio, canvas.height - 14 * ratio, 5 * ratio];
+  const right = left + barMetres() * scale;
+  pen.strokeStyle = pen.fillStyle = colour("--ink");
+  pen.lineWidth = 2 * ratio;
+  pen.beginPath();
+  pen.moveTo(left, bottom - tick); pen.lineTo(left, bottom);
+  pen.lineTo(right, bottom); pen.lineTo(right, bottom - tick);
+  pen.stroke();
+  pen.font = `${13 * ratio}px system-ui, sans-serif`;
+  pen.fillText(`${barMetres()} m`, left, bottom - tick - 4 * ratio);
+}
+
 function draw() {
   const now = Number(time.value);
   const pen = canvas.getContext("2d");
   pen.clearRect(0, 0, canvas.width, canvas.height);
   drawWalls(pen);
   if (frames.length) { drawTrails(pen, now); drawPeople(pen, now); }
+  drawBar(pen);
   const unit = movement.dt_known ? " s" : " s?";
   document.getElementById("clock").textContent = `${(now * movement.dt_s).toFixed(1)}${unit}`;
 }
@@ -180,7 +202,7 @@ function fillPanel() {
   add(panel, "p", `${report.generator}, ${report.mode} mode, ${scenario.category}, ${number(scenario.agents)} agents`, "soft");
   add(panel, "p", scenario.description);
   if (scenario.fault) add(panel, "p", scenario.fault, "reason");
-  for (const warning of scenario.warnings) add(panel, "p", warning, "soft");
+  for (const warning of scenario.warnings) add(panel, "p", `Warning: ${warning}`, "warning");
   add(panel, "h2", `Failed or not counted: ${failed.length} of ${all.length} checks`).id = "failed";
   addQuestions(panel, (check) => check.passed !== true);
   const details = add(panel, "details");
@@ -191,6 +213,8 @@ function fillPanel() {
   const { low, high } = report.score;
   const interval = low === null ? "" : ` (95 %: ${number(low)} to ${number(high)})`;
   add(panel, "p", `${scored} of ${scenarios} scenarios scored; mean ${number(report.score.mean)}${interval}, with zeros for what is missing ${number(report.zero_filled.mean)}, of what is covered ${number(report.covered.mean)}.`);
+  const flagged = Object.entries(report.counts.traps).map(([code, count]) => `${code} ${count}`);
+  if (flagged.length) add(panel, "p", `Warnings, by scenarios: ${flagged.join(", ")}.`, "warning");
   addTable(panel, ["axis", "checks", "passed", "mean"], report.by_axis.map((row) => [row.name, row.checks, row.passed, row.score.mean]));
   addTable(panel, ["in no score", "here", "all"], Object.entries(UNSEEN).map(([name, words]) => [words, name === "copies" ? scenario.copy_of : scenario.plausible?.[name], report.plausibility[name]]));
   addTable(panel, ["tolerance", "mean", "checks passed"], report.tolerance.map((row) => [`x ${row.factor}`, row.mean, row.checks_passed]));
@@ -198,6 +222,17 @@ function fillPanel() {
     add(panel, "h2", "Generators");
     const heads = Object.keys(comparison[0]).filter((key) => key !== "mode");
     addTable(panel, heads, comparison.map((row) => heads.map((key) => row[key])));
+  }
+}
+
+// What is drawn, by the colour it is drawn in.
+function fillLegend() {
+  const legend = document.getElementById("legend");
+  const drawn = [["--person", "person"], ["--trail", `path of the last ${TRAIL} frames`]];
+  if (walls.length) drawn.push(["--wall", "wall"]);
+  for (const [name, words] of drawn) {
+    add(legend, "i").style.background = `var(${name})`;
+    add(legend, "span", words);
   }
 }
 
@@ -210,6 +245,7 @@ const drawnOf = movement.every > 1 ? `Every ${movement.every}th frame is drawn. 
 const second = movement.dt_known ? "" : "Seconds between frames are not known; 0.4 s are supposed.";
 document.getElementById("note").textContent = drawnOf + second;
 fillPanel();
+fillLegend();
 fit();
 draw();
 setPlaying(frames.length > 1 && !window.matchMedia("(prefers-reduced-motion: reduce)").matches);

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pipeline.errors import SourceError
-from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Benchmark, Question, Scenario, folded
 from pipeline.stride.bounds_reference import LostError
 from pipeline.stride.checks import (
@@ -26,6 +25,7 @@ from pipeline.stride.checks import (
 )
 from pipeline.stride.importers.states import StatesRead
 from pipeline.stride.measures.clip import Clip
+from pipeline.stride.placement import Ground, doubts_of_place, place_of
 from pipeline.stride.plausible import Plausible, doubts_of, plausible_of
 from pipeline.stride.sources import Mode, Source
 from pipeline.stride.traps import Trap, crowd_fault
@@ -93,16 +93,17 @@ class ScenarioScore(NamedTuple):
             yield from question.checks
 
 
-# From a scenario to the walls of its map; None = not known.
-Walls = Callable[[Scenario], Floats | None]
+# From a scenario to what is known of its map.
+Grounds = Callable[[Scenario], Ground]
 
 
-def no_walls(_: Scenario) -> None:
-    """Return None: the walls of no map are known."""
+def no_ground(_: Scenario) -> Ground:
+    """Return what is known of no map."""
+    return Ground()
 
 
 def score_benchmark(
-    benchmark: Benchmark, source: Source, *, mode: Mode, walls: Walls = no_walls
+    benchmark: Benchmark, source: Source, *, mode: Mode, ground: Grounds = no_ground
 ) -> Iterator[ScenarioScore]:
     """Score every scenario of a benchmark, one at a time, in the order of the file.
 
@@ -110,7 +111,7 @@ def score_benchmark(
         benchmark: What is asked.
         source: The trajectories.
         mode: `reference` or `strict`.
-        walls: Where the walls of a scenario's map come from.
+        ground: Where walls and walkable ground of a scenario's map come from.
     """
     there = set(source.ids)
     for scenario in benchmark.scenarios:
@@ -122,11 +123,11 @@ def score_benchmark(
         except SourceError as fault:
             yield _without(scenario, "unreadable", str(fault), mode=mode)
             continue
-        yield score_scenario(scenario, read, mode=mode, obstacles=walls(scenario))
+        yield score_scenario(scenario, read, mode=mode, ground=ground(scenario))
 
 
 def score_scenario(
-    scenario: Scenario, read: StatesRead, *, mode: Mode, obstacles: Floats | None
+    scenario: Scenario, read: StatesRead, *, mode: Mode, ground: Ground
 ) -> ScenarioScore:
     """Score one scenario on one trajectory.
 
@@ -134,10 +135,14 @@ def score_scenario(
         scenario: What is asked.
         read: The trajectory and what is suspicious about it.
         mode: `reference` or `strict`.
-        obstacles: (n, 4), walls of its map: x0, x1, y0, y1 in metres; None = not known.
+        ground: What is known of its map.
+
+    Raises:
+        SourceError: What the scenario states of its place is not of its form.
     """
     walk, traps = read
-    clip = Clip(walk, obstacles=obstacles)
+    clip = Clip(walk, obstacles=ground.walls)
+    traps = [*traps, *doubts_of_place(walk, place_of(scenario), ground)]
     fault = crowd_fault(walk) if mode == "strict" else None
     if fault:
         return _seen(_without(scenario, "no_crowd", fault, mode=mode), clip, traps)

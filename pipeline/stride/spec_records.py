@@ -4,6 +4,8 @@ Bound("mean_speed", 1.5, 2.7, delta_value=0.03, reasoning="Rushing: nobody walks
 benchmark_of_specs(specs, scenarios, maps)   ->  Benchmark, in the released shape
 """
 
+from typing import Any
+
 import msgspec
 import polars as pl
 
@@ -161,6 +163,14 @@ def benchmark_of_specs(
                 map_id=scenario.map_id,
                 location=place.name,
                 n_agents=scenario.n_agents,
-            )
+            )._replace(extra=_placed(scenario, place))
         )
     return Benchmark(", ".join(writers), tuple(scenes), "released", {})
+
+
+def _placed(scenario: StrideScenario, place: StrideMap) -> dict[str, Any]:
+    """Return where people start and how large the map is, which reports hold walks against."""
+    return {
+        "map_size_m": [place.width_m, place.height_m],
+        "starts_m": [[one.x_m, one.y_m] for one in scenario.people],
+    }

@@ -17,13 +17,13 @@ import numpy as np
 from pipeline.keys import Seed
 from pipeline.seeds import rng_for
 from pipeline.store import StageIO
-from pipeline.stride.arrays import Floats
 from pipeline.stride.benchmark import Benchmark, benchmark_of
 from pipeline.stride.generators.trivial import Start, random_walk, stop, straight
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.plausibility import goal_reaching
 from pipeline.stride.pictures import Line, draw_walk, with_panel
+from pipeline.stride.placement import Ground
 from pipeline.stride.report import Scored, report_of, write_report
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
 from pipeline.stride.scoring import score_benchmark
@@ -63,7 +63,7 @@ class _Ready(NamedTuple):
     benchmark: Benchmark
     file: Path
     scenarios: dict[str, StrideScenario]
-    walls: dict[str, Floats]
+    grounds: dict[str, Ground]
 
 
 def run(io: StageIO, *, seed: Seed) -> None:
@@ -73,7 +73,7 @@ def run(io: StageIO, *, seed: Seed) -> None:
         benchmark_of(io.read_json("stride_benchmark"), where="data/stride/benchmark.json"),
         io.path("stride_benchmark"),
         {one.scene_id: one for one in scenarios_of(io.read("stride_scenarios"))},
-        {name: crowd_map.segments for name, crowd_map in maps.items()},
+        {name: _ground(crowd_map) for name, crowd_map in maps.items()},
     )
     reports, rows = io.path("stride_reports"), list[dict[str, Any]]()
     names = [*GENERATORS, "straight", "random", "stop"]
@@ -90,6 +90,10 @@ def run(io: StageIO, *, seed: Seed) -> None:
     rows.sort(key=lambda row: -row["mean"])
     io.write_json("stride_scores", {"generators": rows, "published": published()})
     io.path("stride_table").write_text(markdown(rows), "utf-8")
+
+
+def _ground(crowd_map: CrowdMap) -> Ground:
+    return Ground(crowd_map.segments, crowd_map.walkable, crowd_map.grid.metres_per_px)
 
 
 def published() -> list[dict[str, Any]]:
@@ -144,7 +148,7 @@ def _scored(ready: _Ready, name: str, source: Source) -> dict[str, Any]:
             ready.benchmark,
             source,
             mode="strict",
-            walls=lambda scenario: ready.walls[scenario.map_name],
+            ground=lambda scenario: ready.grounds[scenario.map_name],
         )
     )
     return report_of(Scored(name, ready.file, ready.benchmark, SETTINGS, source.ids, scores))

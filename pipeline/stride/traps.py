@@ -31,6 +31,9 @@ USUAL_RADIUS_M = (0.1, 0.5)
 TAU = 0.5
 # Velocities contradict positions when they differ by more than both, on average.
 APART_MPS, APART_SHARE = 0.3, 0.4
+# Velocities are scaled when they are off what positions show over so many seconds by more than this
+# share; the reference walkers are off by 0.5 %. Slower crowds than this only sway.
+SCALED_SHARE, SCALED_OVER_S, SCALED_ABOVE_MPS = 0.05, 2.0, 0.05
 # Who flickers shows no steps: beyond this share nothing holds velocities to positions.
 MOST_LONE = 0.5
 _STILL = 1e-9
@@ -135,6 +138,34 @@ def _contradiction(walk: Trajectory) -> Iterator[Trap]:
     words = _against_any_dt(steps) if walk.dt_s is None else _against_dt(steps, walk.dt_s)
     if words:
         yield Trap("velocity_contradicts", f"velocity: {words}", frozenset({"velocity"}))
+    elif walk.dt_s is not None:
+        yield from _scaled(walk.positions, walk.velocity, walk.present, walk.dt_s)
+
+
+def _scaled(positions: Floats, velocity: Floats, present: Bools, dt_s: float) -> Iterator[Trap]:
+    """Compare how far velocities lead in some seconds with how far people get.
+
+    Noise in either makes one of the two regressions too small or the other too large, never both:
+    velocities are scaled only if both say so.
+    """
+    span = max(1, min(round(SCALED_OVER_S / dt_s), len(positions) - 1))
+    led = np.zeros_like(positions)
+    np.cumsum((velocity[1:] + velocity[:-1]) * (dt_s / 2), axis=0, out=led[1:])
+    gone = np.zeros((len(positions) + 1, present.shape[1]), np.int64)
+    np.cumsum(~present, axis=0, out=gone[1:])
+    whole = gone[span + 1 :] == gone[: -span - 1]
+    led, taken = (led[span:] - led[:-span])[whole], (positions[span:] - positions[:-span])[whole]
+    both, own, shown = ((a * b).sum() for a, b in ((led, taken), (led, led), (taken, taken)))
+    slow = len(taken) * (SCALED_ABOVE_MPS * span * dt_s) ** 2
+    low, high = 1 - SCALED_SHARE, 1 + SCALED_SHARE
+    if max(own, shown) <= slow or (own >= low * both > 0 and both <= high * shown):
+        return
+    own_m, shown_m = ((square / len(taken)) ** 0.5 for square in (own, shown))
+    yield Trap(
+        "velocity_scaled",
+        f"velocity: the columns lead {own_m:.2f} m in {span * dt_s:.3g} s where people get"
+        f" {shown_m:.2f} m; are they scaled, or is dt_s not right?",
+    )
 
 
 class _Steps(NamedTuple):

@@ -1,5 +1,7 @@
 """Frames that change phase, steps that are uneven, and the rate that velocities are derived at."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -41,6 +43,8 @@ CUT = [
     *track(4, range(1304, 1400, 6)),
     *track(5, range(1310, 1352, 6), y=2.0),
 ]
+# A recording of this kind, where somebody has it.
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases" / "stride" / "obsmat_phases.txt"
 # Tracks of a phase each that overlap in time, as those of PETS.
 OWN_PHASES = [*track(1, range(0, 120, 6)), *track(2, range(23, 143, 6), y=2.0)]
 
@@ -218,3 +222,11 @@ def test_who_is_seen_each_tenth_frame_is_there_after_resampling(tmp_path):
     fast = read(file, "four_columns", fps=FPS)
     assert fast.walk.present[:, 1].sum() == 0
     assert "10 positions seen for a single frame have no velocity and are left out" in fast.notes
+
+
+@pytest.mark.parametrize(("file", "people"), [(None, 5), *([(SHARED, 42)] * SHARED.exists())])
+def test_a_recording_of_three_phases_gives_all_its_people(tmp_path, file, people):
+    imported = read(file or obsmat(tmp_path / "obsmat.txt", CUT), "eth_obsmat", fps=FPS)
+    assert (imported.walk.dt_s, imported.walk.agents) == (pytest.approx(0.4), people)
+    assert any("phase" in note for note in imported.notes)
+    assert value(imported.walk, "mean_speed") == pytest.approx(1.3, abs=0.15)

@@ -86,6 +86,41 @@ def test_the_movement_plays_stops_and_is_at_the_moment_that_is_chosen(browser):
     assert pixel(browser, 12, 4)  # the wall
 
 
+def test_a_scale_bar_and_a_legend_say_how_large_and_what_it_is(browser):
+    metres = browser.run("barMetres()")
+    assert metres in {1, 2, 5, 10}
+    on_bar = (
+        f"(() => {{ {COPY} const [left, bottom] = [14, canvas.height / devicePixelRatio - 14];"
+        " const at = (x) => copy.getImageData((left + x) * devicePixelRatio,"
+        " bottom * devicePixelRatio, 1, 1).data[3] > 0;"
+        " const end = barMetres() * scale / devicePixelRatio;"
+        " return [at(1), at(end / 2), at(end - 1), at(end + 6)]; })()"
+    )
+    assert browser.run(on_bar) == [True, True, True, False]
+    legend = browser.run("document.getElementById('legend').innerText").split("\n")
+    assert [words for words in legend if words] == ["person", "path of the last 12 frames", "wall"]
+
+
+@pytest.mark.parametrize(("width", "metres"), [(3, 0.5), (12, 2), (30, 5), (300, 50), (4000, 1000)])
+def test_the_bar_is_a_round_number_of_metres(chromium, tmp_path, width, metres):
+    chromium.look(width=1200, height=800, scheme="light")
+    walk = walkers([(0, 1), (width, 1)], [(0, 0)] * 2)
+    write_page(parts(tmp_path, walk)._replace(obstacles=None), tmp_path / "page.html")
+    chromium.open(tmp_path / "page.html")
+    assert chromium.run("barMetres()") == metres
+    assert chromium.run("document.getElementById('legend').innerText").count("wall") == 0
+
+
+def test_warnings_stand_with_the_scenario_and_with_the_benchmark(chromium, tmp_path):
+    write_page(parts(tmp_path, strolling()._replace(dt_s=None)), tmp_path / "page.html")
+    chromium.open(tmp_path / "page.html")
+    warnings = chromium.run(
+        "[...document.querySelectorAll('#panel .warning')].map((e) => e.textContent)"
+    )
+    assert warnings[0].startswith("Warning: dt_s: not known")
+    assert warnings[-1] == "Warnings, by scenarios: dt_unknown 1."
+
+
 def test_the_absent_are_not_drawn(browser):
     browser.run("setPlaying(false)")
     browser.run("time.value = 0; time.dispatchEvent(new Event('input'))")

@@ -40,6 +40,13 @@ def test_three_people_of_36_are_a_twelfth_whatever_they_score():
     assert found(strolling(), n_agents=None).people is None
 
 
+@pytest.mark.parametrize("n_agents", [39, 41])
+def test_one_person_of_40_too_few_or_too_many_is_said(n_agents):
+    walk = walkers([(2 * n, 1) for n in range(40)], [(1.2, 0)] * 40)
+    assert codes(walk, n_agents=40) == []
+    assert codes(walk, n_agents=n_agents) == ["people_differ"]
+
+
 def test_who_comes_and_goes_is_there_for_less_and_stays_often():
     gone = absent(strolling(), (slice(5, 8), 0), (slice(0, 10), 1))
     assert found(gone).present == pytest.approx((17 + 10 + 20) / 60)

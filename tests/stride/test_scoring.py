@@ -9,6 +9,7 @@ from pipeline.stride.checks import check
 from pipeline.stride.importers.states import StatesRead
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.registry import MEASURES
+from pipeline.stride.placement import Ground
 from pipeline.stride.scoring import score_benchmark, score_scenario
 from pipeline.stride.sources import MemorySource, Settings, read_states
 from pipeline.stride.traps import traps_of
@@ -28,7 +29,7 @@ ANY = {"min": -1e9, "max": 1e9}
 
 
 def scored(asked, walk, *, mode="strict"):
-    return score_scenario(asked, StatesRead(walk, traps_of(walk)), mode=mode, obstacles=None)
+    return score_scenario(asked, StatesRead(walk, traps_of(walk)), mode=mode, ground=Ground())
 
 
 def judged(row, walk=None, *, mode="strict"):
@@ -218,7 +219,7 @@ def test_no_check_passes_on_bad_input_in_strict_mode(name, dt_s):
 )
 def test_measures_that_read_a_spoilt_column_fail_and_others_do_not(rows, field):
     read = read_states(rows, None, settings=Settings("strict"))
-    result = score_scenario(ALL, read, mode="strict", obstacles=None)
+    result = score_scenario(ALL, read, mode="strict", ground=Ground())
     failed = {one.measure for one in result.checks() if not one.passed}
     assert failed == {name for name, one in MEASURES.items() if field in one.reads}
     assert {one.cause for one in result.checks() if not one.passed} == {"untrusted_input"}
@@ -226,14 +227,14 @@ def test_measures_that_read_a_spoilt_column_fail_and_others_do_not(rows, field):
 
 def test_in_reference_mode_nan_passes_as_published_and_says_so():
     read = read_states(BAD["NaN everywhere"], None, settings=Settings("reference"))
-    row = score_scenario(ALL, read, mode="reference", obstacles=None).questions[0].checks[0]
+    row = score_scenario(ALL, read, mode="reference", ground=Ground()).questions[0].checks[0]
     assert row.passed
     assert row.reason == "NaN passes every range here"
 
 
 def test_six_columns_drop_the_collision_checks_in_reference_mode():
     read = read_states(BAD["six columns"], None, settings=Settings("reference"))
-    result = score_scenario(ALL, read, mode="reference", obstacles=None)
+    result = score_scenario(ALL, read, mode="reference", ground=Ground())
     uncounted = {one.measure for one in result.checks() if one.passed is None}
     assert uncounted == {"collision_fraction", "collision_trend"}
 
@@ -264,7 +265,7 @@ def test_a_check_that_passes_strictly_has_a_finite_value_inside_its_bounds(rows,
     read = read_states(rows, dt_s, settings=Settings("strict"))
     bounds = {"min": -1e308, "max": 1e308}
     asked = scenario(*([measurement(name, bounds, delta=0.0)] for name in MEASURES))
-    for row in score_scenario(asked, read, mode="strict", obstacles=None).checks():
+    for row in score_scenario(asked, read, mode="strict", ground=Ground()).checks():
         if row.passed:
             assert row.value is not None
             assert np.isfinite(row.value)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.ndimage import uniform_filter1d
 
 from pipeline.seeds import rng_for
 from pipeline.stride.trajectories import with_derived_velocity
@@ -106,6 +107,75 @@ def test_jitter_of_standing_people_contradicts_nothing():
     assert spoils(still._replace(positions=still.positions + rng.normal(0, 0.02, (20, 2, 2)))) == (
         set()
     )
+
+
+# ---- velocities of another scale
+
+
+def turning(frames=60, dt_s=0.4):
+    """Return people who walk in circles of 3 to 6 m, velocities exact."""
+    radius, speed = np.array([3.0, 4.0, 5.0, 6.0]), np.array([0.9, 1.1, 1.3, 1.5])
+    angle = speed / radius * np.arange(frames)[:, None] * dt_s
+    walk = walkers([(0, 0)] * 4, [(0, 0)] * 4, frames=frames, dt_s=dt_s)
+    circle = np.stack((np.cos(angle), np.sin(angle)), axis=2)
+    ahead = np.stack((-np.sin(angle), np.cos(angle)), axis=2)
+    return walk._replace(positions=20 + radius[:, None] * circle, velocity=speed[:, None] * ahead)
+
+
+@pytest.mark.parametrize("dt_s", [0.04, 0.1, 0.4, 1.0])
+@pytest.mark.parametrize("factor", [0.62, 0.8, 0.94, 1.06, 1.25, 1.39])
+def test_velocities_of_another_scale_are_flagged_and_spoil_nothing(factor, dt_s):
+    walk = turning(dt_s=dt_s, frames=int(24 / dt_s))
+    scaled = walk._replace(velocity=walk.velocity * factor)
+    assert "velocity_scaled" in codes(scaled)
+    assert spoils(scaled) == set()
+
+
+@pytest.mark.parametrize("dt_s", [0.04, 0.1, 0.4])
+@pytest.mark.parametrize("factor", [0.97, 1.0, 1.03])
+def test_velocities_that_fit_within_a_few_percent_are_not(factor, dt_s):
+    walk = turning(dt_s=dt_s, frames=int(24 / dt_s))
+    assert "velocity_scaled" not in codes(walk._replace(velocity=walk.velocity * factor))
+
+
+@pytest.mark.parametrize("noise_m", [0.0, 0.05, 0.2])
+@pytest.mark.parametrize("dt_s", [0.04, 0.4])
+def test_velocities_of_a_smoothed_track_fit_its_noisy_positions(noise_m, dt_s):
+    rng = rng_for(9, "test_stride", "smoothed")
+    walk = turning(dt_s=dt_s, frames=int(40 / dt_s))
+    noisy = walk.positions + rng.normal(0, noise_m, walk.positions.shape)
+    smooth = uniform_filter1d(noisy, max(3, round(0.6 / dt_s)), axis=0)
+    velocity = np.gradient(smooth, dt_s, axis=0)
+    for places in (noisy, smooth):
+        track = walk._replace(positions=places, velocity=velocity)
+        assert "velocity_scaled" not in codes(track)
+        faster = track._replace(velocity=velocity * 1.3)
+        assert {"velocity_scaled", "velocity_contradicts"} & set(codes(faster))
+
+
+def test_noise_of_velocities_is_no_scale():
+    rng = rng_for(10, "test_stride", "noisy columns")
+    walk = turning()
+    noisy = walk.velocity + rng.normal(0, 0.25, walk.velocity.shape)
+    assert "velocity_scaled" not in codes(walk._replace(velocity=noisy))
+
+
+def test_slow_crowds_are_held_to_their_columns_and_swaying_ones_are_not():
+    slow = walkers([(1, 1), (2, 2)], [(0.14, 0)] * 2)
+    assert codes(slow) == []
+    for factor in (0.0, -1.0, 1.5):
+        assert codes(slow._replace(velocity=slow.velocity * factor)) == ["velocity_scaled"]
+    sway = walkers([(1, 1), (2, 2)], [(0.04, 0)] * 2)
+    assert codes(sway._replace(velocity=sway.velocity * 0.0)) == []
+
+
+def test_seconds_between_frames_that_are_wrong_look_like_a_scale():
+    assert codes(strolling()._replace(dt_s=0.5)) == ["velocity_scaled", "dt_not_canonical"]
+
+
+def test_what_is_absent_in_between_leads_nowhere():
+    walk = absent(strolling(), (slice(8, 12), 0), (slice(0, 3), 1))
+    assert codes(walk) == []
 
 
 def test_somebody_near_the_origin_is_told():
