@@ -10,6 +10,7 @@ built yet and its source is at hand; nothing is written into the project.
 import json
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from pipeline.stages import STAGES
 from pipeline.store import StageIO
 from pipeline.tables import read_table
 from pipeline.trips.diagnose import diagnose_traces
+from pipeline.trips.provenance import check_credit, check_folder, simulated_folder
 
 # Roads before context: a context that is missing, or to be downloaded, hides nothing of the roads.
 GROUND = ("pull_osm", "roads", "pull_context", "cells")
@@ -158,18 +160,22 @@ def _trace_findings(
     arguments = stage_arguments(stage_named("ingest"), city, parameters)
     entry = parameters.cities.get(city)
     traces = arguments["traces"]
-    simulated = f"data/{city}/{ARTIFACTS['simulated_traces'].path}"
+    simulated = simulated_folder(city)
     raw = simulated if traces.kind == "simulated" else f"data/{city}/raw/traces"
     raw = entry.traces if entry else raw
+    faults = []
+    for check in (check_credit, partial(check_folder, folder=raw)):
+        try:
+            check(city, traces)
+        except ParameterError as fault:
+            faults.append(Finding("error", "source of traces", "", str(fault)))
     folder = root / raw
     if traces.kind == "simulated" and not folder.exists():
-        if folder != root / simulated:
-            found = f"{raw}, where nothing is and no stage writes"
-            remedy = f"set `cities.{city}.traces: {simulated}` in params.yaml"
-            return [Finding("error", "simulated traces", simulated, found, remedy)]
+        if faults:
+            return faults
         remedy = f"`dvc repro ingest@{city}` makes them"
         return [Finding("info", "raw traces", "", "simulated, not made yet", remedy)]
-    return diagnose_traces(
+    return faults + diagnose_traces(
         folder, traces=traces, cleaning=arguments["cleaning"], bbox=arguments["bbox"], roads=roads
     )
 

@@ -28,6 +28,7 @@ def city(tmp_path, monkeypatch):
     digest = hashlib.sha256(EXTRACT).hexdigest()
     source = {"path": "extract.osm.pbf", "sha256": digest}
     change(tmp_path / f"configs/{CITY}.yaml", lambda c: c["network"]["source"].update(source))
+    change(tmp_path / f"configs/{CITY}.yaml", lambda c: c["traces"]["source"].update(city=CITY))
     change(tmp_path / "params.yaml", lambda p: p.update(cities={CITY: {"traces": "raw"}}))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -51,14 +52,44 @@ def test_an_extract_that_changed_after_the_ground_was_built_is_an_error(city):
     assert [line for line in errors(city) if "found none; put it there" in line]
 
 
+SIMULATED = {"kind": "simulated", "source": None}
+FOLDER = f"data/{CITY}/simulated/traces"
+
+
 def test_simulated_traces_at_a_place_where_no_stage_writes_are_an_error(city):
-    change(city / f"configs/{CITY}.yaml", lambda c: c["traces"].update(kind="simulated"))
-    simulated = f"data/{CITY}/simulated/traces"
+    change(city / f"configs/{CITY}.yaml", lambda c: c["traces"].update(SIMULATED))
     [line] = [line for line in errors(city) if "simulated" in line]
-    assert f"expected {simulated}, found raw, where nothing is" in line
-    assert f"set `cities.{CITY}.traces: {simulated}`" in line
-    change(city / "params.yaml", lambda p: p["cities"][CITY].update(traces=simulated))
+    assert f"expected {FOLDER}, which the stage `simulate` writes" in line
+    assert "found raw, where no stage writes" in line
+    change(city / "params.yaml", lambda p: p["cities"][CITY].update(traces=FOLDER))
     assert not [line for line in errors(city) if "simulated" in line]
+
+
+def test_a_copied_file_credits_nobody_elses_traces(city):
+    shutil.copy(ROOT / "configs/porto.yaml", city / f"configs/{CITY}.yaml")
+    [line] = [line for line in errors(city) if "traces.source" in line]
+    assert "expected the source of this city's own traces, found that of porto" in line
+    assert f"then `city: {CITY}`" in line
+
+
+@pytest.mark.parametrize(
+    ("keys", "folder", "message"),
+    [
+        ({"kind": "simulated"}, FOLDER, "source: expected null for simulated traces"),
+        ({"source": None}, "raw", "source: expected city, name, licence and attribution"),
+        ({}, FOLDER, "traces.kind: expected simulated"),
+        (
+            {"source": {"city": CITY, "name": "Simulated traces", "licence": "x",
+                        "attribution": "y"}},
+            "raw",
+            "source: expected the source of real traces",
+        ),
+    ],
+)  # fmt: skip
+def test_a_kind_that_its_source_disagrees_with_is_an_error(city, keys, folder, message):
+    change(city / f"configs/{CITY}.yaml", lambda c: c["traces"].update(keys))
+    change(city / "params.yaml", lambda p: p["cities"][CITY].update(traces=folder))
+    assert [line for line in errors(city) if message in line]
 
 
 def lines_of(root):

@@ -42,6 +42,7 @@ from pipeline.release.piles import Piles
 from pipeline.release.routes import same_route_ids, twins_of
 from pipeline.release.splits import SPLITS
 from pipeline.store import StageIO
+from pipeline.trips.provenance import source_of
 from pipeline.trips.readers.settings import TracesSettings
 
 Maker = Callable[..., pl.DataFrame]
@@ -106,7 +107,7 @@ def run(
             "sources": sources_of(
                 io.read_json("osm_manifest"),
                 io.read_json("context_manifest"),
-                msgspec.to_builtins(traces.source),
+                source_of(city, traces, io.read_json("osm_manifest")),
                 traces_hash=held.hashes["traces"],
             ),
             "recorded": held.recorded,

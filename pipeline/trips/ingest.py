@@ -10,6 +10,7 @@ One vehicle in two places may span shards, so the first pass also keeps an index
 before the second pass. Neither the order of files or rows nor the batches change a byte.
 """
 
+import os
 import tempfile
 import zlib
 from collections import Counter
@@ -26,6 +27,7 @@ from pipeline.trips.cleaning.contract import CleanedTrips, Tally, clean
 from pipeline.trips.cleaning.coordinate_order import Bbox, check_order, count_orders
 from pipeline.trips.cleaning.settings import CleaningSettings
 from pipeline.trips.cleaning.trip_rules import INDEX_COLUMNS, trip_index, vehicle_conflicts
+from pipeline.trips.provenance import check_credit, check_folder
 from pipeline.trips.readers.batch import RAW_COLUMNS, Batch
 from pipeline.trips.readers.formats import read_batches, reader_of
 from pipeline.trips.readers.settings import TracesSettings
@@ -53,6 +55,8 @@ def run(
     io: StageIO, *, city: str, traces: TracesSettings, cleaning: CleaningSettings, bbox: Bbox
 ) -> None:
     """Read, clean and audit a city's raw traces."""
+    check_credit(city, traces)
+    check_folder(city, traces, os.path.relpath(io.path("traces"), io.root))
     batches = io.progress(read_batches(traces, io.path("traces")), None, "batch", "read")
     dealt = deal(_rejecting(io, batches), io.scratch(), traces=traces, cleaning=cleaning, bbox=bbox)
     shards = clean_shards(dealt, traces=traces, cleaning=cleaning, bbox=bbox)

@@ -116,11 +116,13 @@ def traces(form: str, **keys: Any) -> TracesSettings:
     settings = {
         "format": form,
         "kind": "real",
-        "source": {"name": "made by hand", "licence": "none", "attribution": ""},
+        "source": {"city": "toy", "name": "made by hand", "licence": "none", "attribution": ""},
         "coordinate_order": "as_format",
         "shards": 2,
         "block_bytes": 4096,
     }
+    if keys.get("kind") == "simulated":
+        settings["source"] = None
     settings |= _KEYS.get(form, {}) | keys
     if form == "table":
         settings["columns"] = {"lon": None, "lat": None, "point": None} | settings["columns"]

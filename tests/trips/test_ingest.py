@@ -11,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import ContractError, SourceError
+from pipeline.errors import ContractError, ParameterError, SourceError
 from pipeline.schemas import check_record, fast_validator
 from pipeline.stages import Stage
 from pipeline.store import StageIO
 from pipeline.trips import ingest
 from pipeline.trips.cleaning.audit import Reading, cleaning_audit
 from pipeline.trips.cleaning.settings import REASONS
+from pipeline.trips.provenance import source_of
 from pipeline.trips.readers.settings import TracesSettings
 from tests.trips.builders import BBOX, CLEANING, START, cleaning, drive, lon_lat, traces, trip
 from tests.trips.raw_folders import HEADER
@@ -42,8 +43,8 @@ def write_porto(path: Path, rows: list[str]) -> None:
     path.write_text("\n".join([HEADER, *rows]) + "\n", "utf-8")
 
 
-def run(root: Path, config, **changes) -> Path:
-    with StageIO(STAGE, city="toy", root=root, traces="raw") as io:
+def run(root: Path, config, *, folder: str = "raw", **changes) -> Path:
+    with StageIO(STAGE, city="toy", root=root, traces=folder) as io:
         ingest.run(io, city="toy", traces=config, cleaning=cleaning(**changes), bbox=BBOX)
     return root / "data" / "toy"
 
@@ -144,9 +145,43 @@ def test_the_points_of_a_trip_meet_from_several_files(tmp_path):
 
 
 def test_simulated_traces_say_so_in_every_cleaned_trip(tmp_path):
-    write_porto(tmp_path / "raw" / "train.csv", ROWS[:1])
-    out = run(tmp_path, traces("porto", interval_s=15, kind="simulated"))
+    write_porto(tmp_path / SIMULATED / "train.csv", ROWS[:1])
+    settings = traces("porto", interval_s=15, kind="simulated")
+    out = run(tmp_path, settings, folder=SIMULATED)
     assert table(out / "cleaned")["simulated"].to_list() == [True]
+
+
+SIMULATED = "data/toy/simulated/traces"
+OTHERS = {"city": "porto", "name": "Taxis of Porto", "licence": "CC BY", "attribution": "M."}
+
+
+@pytest.mark.parametrize(
+    ("keys", "folder", "message"),
+    [
+        ({"source": OTHERS}, "raw", r"configs/toy.yaml: traces.source: .*that of porto \(Taxis of"),
+        ({"kind": "simulated"}, "raw", r"cities.toy.traces: expected data/toy/simulated/traces"),
+        ({}, SIMULATED, r"configs/toy.yaml: traces.kind: expected simulated"),
+    ],
+)
+def test_traces_that_are_not_what_their_source_says_are_refused(tmp_path, keys, folder, message):
+    write_porto(tmp_path / folder / "train.csv", ROWS[:1])
+    with pytest.raises(ParameterError, match=message):
+        run(tmp_path, traces("porto", interval_s=15, **keys), folder=folder)
+    assert not list((tmp_path / "data" / "toy").glob("cleaned*"))
+
+
+def test_simulated_traces_have_the_licence_and_the_credit_of_the_network():
+    network = {"licence": "ODbL-1.0", "attribution": "(c) OpenStreetMap contributors"}
+    simulated = traces("porto", interval_s=15, kind="simulated")
+    assert source_of("toy", simulated, network) == {
+        "name": "simulated traces on a real network",
+        "licence": "ODbL-1.0 (derived from the network)",
+        "attribution": "(c) OpenStreetMap contributors",
+    }
+    real = {"name": "made by hand", "licence": "none", "attribution": ""}
+    assert source_of("toy", traces("porto", interval_s=15), network) == real
+    with pytest.raises(ParameterError, match="expected the source of this city's own traces"):
+        source_of("town", traces("porto", interval_s=15), network)
 
 
 def test_an_input_of_another_city_is_refused_and_nothing_is_written(tmp_path):

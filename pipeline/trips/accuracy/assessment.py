@@ -25,7 +25,6 @@ from pipeline.trips.matching.settings import MatchSettings
 from pipeline.trips.readers.settings import (
     CabspottingTraces,
     PortoTraces,
-    TraceSource,
     TracesSettings,
 )
 from pipeline.trips.simulation.road_graph import RoadGraph
@@ -80,7 +79,9 @@ def simulated_traces(simulation: CitySimulation, traces: TracesSettings) -> Trac
     if isinstance(sampling, FixedSampling) and simulation.format == "porto":
         return PortoTraces(**_reading(traces), interval_s=sampling.interval_s)
     if isinstance(traces, CabspottingTraces):
-        return msgspec.structs.replace(traces, kind="simulated", coordinate_order="as_format")
+        return msgspec.structs.replace(
+            traces, kind="simulated", source=None, coordinate_order="as_format"
+        )
     # An endless pause: the cleaning rule for gaps is the one to split.
     return CabspottingTraces(**_reading(traces), flip_reports=1, run_gap_s=float("inf"))
 
@@ -88,7 +89,7 @@ def simulated_traces(simulation: CitySimulation, traces: TracesSettings) -> Trac
 def _reading(traces: TracesSettings) -> dict[str, Any]:
     return {
         "kind": "simulated",
-        "source": TraceSource("simulated traces on a real network", "as the network", ""),
+        "source": None,
         "coordinate_order": "as_format",
         "shards": traces.shards,
         "block_bytes": traces.block_bytes,

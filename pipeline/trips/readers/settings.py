@@ -7,22 +7,30 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from pipeline.keys import Text
 from pipeline.trips.readers.times import check_pattern
 
 Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
+# What simulated traces are called wherever they are shown.
+SIMULATED_NAME = "simulated traces on a real network"
+
+
 class TraceSource(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the traces come from; copied into the city's data card.
+    """Where real traces come from; copied into the city's data card.
 
     Attributes:
+        city: Key of the city whose traces these are, so that a copied file cannot credit the data
+            of another.
         name: Name of the data set.
         licence: Its licence, or the terms to read before publishing anything derived.
         attribution: The credit line or citation it asks for.
     """
 
-    name: str
-    licence: str
+    city: Text
+    name: Text
+    licence: Text
     attribution: str
 
 
@@ -30,8 +38,10 @@ class _Traces(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What the settings of every format share.
 
     Attributes:
-        kind: `real` traces, or `simulated` on the real network; every cleaned trip says which.
-        source: Data set, licence and credit.
+        kind: `real` traces, or `simulated` on the real network by the stage `simulate`; every
+            cleaned trip says which.
+        source: Data set, licence and credit of real traces; null for simulated ones, which have
+            the licence and the credit of the network.
         coordinate_order: `as_format` takes longitude and latitude from where the format has them;
             `swapped` exchanges the two, for a file that was saved the wrong way round.
         shards: Parts the trips are dealt into (by a hash of their id); memory holds one part.
@@ -41,10 +51,27 @@ class _Traces(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     kind: Literal["real", "simulated"]
-    source: TraceSource
+    source: TraceSource | None
     coordinate_order: Literal["as_format", "swapped"]
     shards: Annotated[int, Meta(ge=1, le=4096)]
     block_bytes: Annotated[int, Meta(ge=64, le=1 << 30)]
+
+    def __post_init__(self) -> None:
+        if self.kind == "simulated" and self.source is not None:
+            raise ValueError(
+                "source: expected null for simulated traces, which have the licence and the credit"
+                f" of the network, found {self.source.name!r}"
+            )
+        if self.kind == "real" and self.source is None:
+            raise ValueError(
+                "source: expected city, name, licence and attribution of the real traces, found"
+                " null; state them, or `kind: simulated`"
+            )
+        if self.kind == "real" and self.source and "simulated" in self.source.name.lower():
+            raise ValueError(
+                f"source: expected the source of real traces, found {self.source.name!r}; state"
+                " that, or `kind: simulated` and `source: null`"
+            )
 
 
 class PortoTraces(_Traces, frozen=True, tag_field="format", tag="porto"):
@@ -150,6 +177,7 @@ class TableTraces(_Traces, frozen=True, tag_field="format", tag="table"):
     time_zone: str | None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.time not in {"epoch_s", "epoch_ms", "iso"}:
             check_pattern(self.time)
 
