@@ -23,7 +23,7 @@ from pipeline.stride.importers.states import (
     write_states,
 )
 from pipeline.stride.measured import measured
-from pipeline.stride.placement import Ground, read_ground
+from pipeline.stride.placement import Ground, read_map_ground
 from pipeline.stride.report import Scored, read_report, report_of, write_report
 from pipeline.stride.report_page import PageParts, write_page
 from pipeline.stride.scoring import no_ground, score_benchmark
@@ -267,7 +267,7 @@ def _grounds_of(folder: Path | None) -> Callable[[Scenario], Ground]:
     def ground(scenario: Scenario) -> Ground:
         name = folded(scenario.map_name)
         if name in files and name not in kept:
-            kept[name] = read_ground(files[name])
+            kept[name] = read_map_ground(files[name])
         return kept.get(name, Ground())
 
     return ground

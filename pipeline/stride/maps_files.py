@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.replacing import replaced
 from pipeline.stride.maps import CrowdMap
-from pipeline.stride.pictures import draw_map
+from pipeline.stride.pictures import draw_map, signs_of, with_legend
 
 
 def write_map(crowd_map: CrowdMap, folder: Path) -> None:
@@ -25,7 +25,7 @@ def write_map(crowd_map: CrowdMap, folder: Path) -> None:
         walkable=crowd_map.walkable,
         metres_per_px=np.float64(crowd_map.grid.metres_per_px),
     )
-    draw_map(crowd_map).save(picture, format="png")
+    with_legend(draw_map(crowd_map), signs_of(crowd_map)).save(picture, format="png")
     for name, content in (("map.npz", packed), ("map.png", picture)):
         with replaced(folder / name) as aside:
             aside.write_bytes(content.getbuffer())

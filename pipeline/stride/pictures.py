@@ -1,9 +1,10 @@
 """Pictures of a map and of a crowd on it, as PNG.
 
-    draw_map(crowd_map).save("preview.png")          obstacles, walkable ground, anchors
+    draw_map(crowd_map)                              obstacles, walkable ground, anchors
     draw_walk(crowd_map, positions, present)         the same, faint, with everybody's path on it
+    with_legend(image, signs_of(crowd_map))          either, with scale bar and legend below it
 
-Map pictures use flat colours (PALETTE): `image_maps` can read them back.
+Map pictures use flat colours (PALETTE): `image_maps` can read them back, without the legend.
 """
 
 import textwrap
@@ -41,6 +42,13 @@ _PX_PER_M = 4
 _LABEL_PX, _DOT_PX = 15, 6
 _PAPER: Colour = (255, 255, 255)
 _PANEL_PX, _PANEL_LETTERS, _PANEL_LETTER_PX, _MARGIN_PX = 620, 72, 17, 18
+_SIGN_PX, _SIGN_GAP_PX, _ROW_PX = 14, 18, 24  # of the legend
+_GROUND_WORDS: dict[ObstacleKind | Ground, str] = {
+    "walkable": "walkable ground",
+    "unreachable": "out of reach",
+    "closed": "closed ground",
+    "roadway": "carriageway with traffic",
+}
 _FINER = 2  # drawn so many times larger, then made smaller: soft edges
 # From the beginning of a path to its end.
 _EARLY, _LATE = np.array([250.0, 190.0, 60.0]), np.array([110.0, 20.0, 120.0])
@@ -84,6 +92,94 @@ def draw_walk(
     if event is not None:
         sheet.dot(*event, _ANCHORS["exit"], 9)
     return sheet.finished()
+
+
+class Sign(NamedTuple):
+    """One entry of a legend: a round sign, or a square one of one colour or of two that blend."""
+
+    words: str
+    colours: tuple[Colour, ...]
+    dot: bool = False
+
+
+def signs_of(crowd_map: CrowdMap) -> list[Sign]:
+    """Return the legend of a map's picture: the kinds of ground, obstacle and anchor it has."""
+    record = crowd_map.record
+    kinds = {"walkable", "unreachable", *(obstacle.kind for obstacle in record.obstacles)}
+    anchors = [anchor.kind for anchor in record.anchors]
+    ground = [
+        Sign(_GROUND_WORDS.get(kind, kind), (colour,))
+        for kind, colour in PALETTE.items()
+        if kind in kinds
+    ]
+    return ground + [
+        Sign(f"{kind}_1" + (f" to {kind}_{n}" if n > 1 else ""), (colour,), dot=True)
+        for kind, colour in _ANCHORS.items()
+        if (n := anchors.count(kind))
+    ]
+
+
+def walk_signs(crowd_map: CrowdMap, *, event: bool) -> list[Sign]:
+    """Return the legend of a picture of paths."""
+    ground = [sign for sign in signs_of(crowd_map) if not sign.dot]
+    paths = [
+        Sign("path, from first to last moment", (_mixed(0.0), _mixed(1.0))),
+        Sign("last place of a person", (_mixed(1.0),), dot=True),
+    ]
+    return [*ground, *paths, *([Sign("event", (_ANCHORS["exit"],), dot=True)] if event else [])]
+
+
+def with_legend(image: "Image.Image", signs: Sequence[Sign]) -> "Image.Image":
+    """Return a picture of a map with a scale bar and its legend below it."""
+    from PIL import Image, ImageDraw, ImageFont  # noqa: PLC0415
+
+    width, height = image.size
+    font = ImageFont.load_default(_LABEL_PX)
+    pen = ImageDraw.Draw(image)
+    bar_m = _bar_metres(width)
+    left, row = 2 * _MARGIN_PX + bar_m * _PX_PER_M + round(pen.textlength(f"{bar_m} m", font)), 0
+    places = []
+    for sign in signs:
+        wide = _SIGN_PX + 6 + round(pen.textlength(sign.words, font))
+        if left + wide + _MARGIN_PX > width and left > _MARGIN_PX:
+            left, row = _MARGIN_PX, row + 1
+        places.append((left, row))
+        left += wide + _SIGN_GAP_PX
+    whole = Image.new("RGB", (width, height + (row + 1) * _ROW_PX + _MARGIN_PX), _PAPER)
+    whole.paste(image)
+    pen = ImageDraw.Draw(whole)
+    _draw_bar(pen, height, bar_m, font)
+    for sign, (left, row) in zip(signs, places, strict=True):
+        _draw_sign(pen, sign, left, height + _MARGIN_PX // 2 + row * _ROW_PX, font)
+    return whole
+
+
+def _bar_metres(width_px: int) -> int:
+    """Return the longest round number of metres that is at most a fifth of a picture's width."""
+    most = width_px / _PX_PER_M / 5
+    return max(m for m in (1, 2, 5, 10, 20, 50, 100) if m <= most or m == 1)
+
+
+def _draw_bar(pen: Any, top: int, metres: int, font: Any) -> None:
+    bottom, right = top + _MARGIN_PX // 2 + _SIGN_PX, _MARGIN_PX + metres * _PX_PER_M
+    corners = [
+        (_MARGIN_PX, bottom - 6), (_MARGIN_PX, bottom), (right, bottom), (right, bottom - 6),
+    ]  # fmt: skip
+    pen.line(corners, fill=_INK, width=2)
+    pen.text((right + 6, bottom - _LABEL_PX), f"{metres} m", fill=_INK, font=font)
+
+
+def _draw_sign(pen: Any, sign: Sign, left: int, top: int, font: Any) -> None:
+    box = (left, top, left + _SIGN_PX, top + _SIGN_PX)
+    first, last = np.array(sign.colours[0]), np.array(sign.colours[-1])
+    if sign.dot:
+        pen.ellipse(box, fill=sign.colours[0])
+    else:
+        for step in range(_SIGN_PX):
+            colour = tuple((first + (last - first) * step / (_SIGN_PX - 1)).astype(int).tolist())
+            pen.line((left + step, top, left + step, top + _SIGN_PX), fill=colour)
+        pen.rectangle(box, outline=PALETTE["barrier"])
+    pen.text((left + _SIGN_PX + 6, top - 2), sign.words, fill=_INK, font=font)
 
 
 class Line(NamedTuple):

@@ -87,7 +87,7 @@ def place_of(scenario: Scenario) -> Place:
     return Place(starts, size)
 
 
-def read_ground(path: Path) -> Ground:
+def read_map_ground(path: Path) -> Ground:
     """Read a `map.npz`: its walls, and where it has one the mask of walkable ground.
 
     Raises:

@@ -22,7 +22,7 @@ from pipeline.stride.generators.trivial import Start, random_walk, stop, straigh
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.measures.clip import Clip
 from pipeline.stride.measures.plausibility import goal_reaching
-from pipeline.stride.pictures import Line, draw_walk, with_panel
+from pipeline.stride.pictures import Line, draw_walk, walk_signs, with_legend, with_panel
 from pipeline.stride.placement import Ground
 from pipeline.stride.report import Scored, report_of, write_report
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
@@ -262,4 +262,5 @@ def _picture(
             )
             for one in question["checks"]
         ]
-    return with_panel(image, lines)
+    signs = walk_signs(maps[scenario.map_id], event=event is not None)
+    return with_panel(with_legend(image, signs), lines)

@@ -143,7 +143,7 @@ def test_the_picture_shows_map_and_answers(built):
     with Image.open(built / "plots/example.png") as picture:
         width, height = picture.size
         panel = np.asarray(picture)[:, 800:]
-    assert (width, height) == (800 + 620, 720)
+    assert (width, height) == (800 + 620, 720 + 66)  # panel beside it, legend below
     assert (panel < 250).any()
 
 

@@ -19,11 +19,11 @@ from pipeline.stride.image_maps import (
     maps_of_image,
 )
 from pipeline.stride.importers.states import read_obstacles
-from pipeline.stride.maps import CrowdMap, maps_frame, maps_of
+from pipeline.stride.maps import CrowdMap, Obstacle, maps_frame, maps_of, rings_of
 from pipeline.stride.maps_files import write_map
 from pipeline.stride.osm_ground import read_ground
 from pipeline.stride.osm_maps import PlaceSettings, Plane, cut_maps, sea_of
-from pipeline.stride.pictures import PALETTE, draw_map
+from pipeline.stride.pictures import PALETTE, draw_map, signs_of, walk_signs, with_legend
 from pipeline.stride.raster import Grid, clearance_m, connected, outlines
 from pipeline.stride.roadways import carriageway, foot_half_m, half_width_m
 from pipeline.stride.walls import REACH_M, Walls
@@ -175,7 +175,10 @@ def test_written_walls_are_read_by_the_scorer(tmp_path):
     with np.load(tmp_path / "map.npz") as file:
         assert (file["walkable"] == square().walkable).all()
     with Image.open(tmp_path / "map.png") as picture:
-        assert picture.size == (480, 400)
+        assert picture.size[0] == 480
+        assert picture.size[1] > 400
+        drawn = np.asarray(picture.convert("RGB"))
+    assert (drawn[:400] == np.asarray(draw_map(square()))).all()
 
 
 # ---- OSM --------------------------------------------------------------------------------------
@@ -357,6 +360,44 @@ def test_a_map_read_from_its_own_picture_is_the_same_ground(tmp_path):
     solid = shapely.union_all([shapely.Polygon(one.rings[0]) for one in made.obstacles])
     truth = shapely.union_all([HOUSE, *CORNERS])
     assert solid.symmetric_difference(truth).area / truth.area < 0.03
+
+
+def signs(crowd_map: CrowdMap) -> list[str]:
+    return [sign.words for sign in signs_of(crowd_map)]
+
+
+def test_a_legend_names_what_is_on_the_map_and_nothing_else():
+    exits = [one for one in square().record.anchors if one.kind == "exit"]
+    assert signs(square())[:3] == ["walkable ground", "out of reach", "building"]
+    assert f"exit_1 to exit_{len(exits)}" in signs(square())
+    assert not {"water", "barrier", "carriageway with traffic"} & set(signs(square()))
+    lake = msgspec.structs.replace(
+        square().record, obstacles=[Obstacle("water", rings_of(HOUSE))], anchors=[]
+    )
+    assert signs(CrowdMap(lake)) == ["walkable ground", "out of reach", "water"]
+    paths = [sign.words for sign in walk_signs(square(), event=True)]
+    assert paths[-3:] == ["path, from first to last moment", "last place of a person", "event"]
+    assert not any(words.startswith("exit") for words in paths)
+
+
+@pytest.mark.parametrize(("metres", "bar"), [(40, 5), (120, 20), (200, 20), (600, 100)])
+def test_the_scale_bar_is_a_round_number_of_metres_at_the_maps_own_scale(metres, bar):
+    bare = Image.new("RGB", (4 * metres, 100), PALETTE["walkable"])
+    whole = np.asarray(with_legend(bare, signs_of(square())).convert("RGB")).astype(int)
+    ink = (whole[100:] == (40, 38, 36)).all(axis=2)
+    (row,) = {int(one) for one in np.flatnonzero(ink.sum(axis=1) >= 4 * bar)[:1]}
+    columns = np.flatnonzero(ink[row])
+    run = columns[columns < columns[0] + 4 * bar + 1]
+    assert run[-1] - run[0] == 4 * bar
+    assert (np.diff(run) == 1).all()
+
+
+def test_a_legend_breaks_its_rows_in_a_narrow_picture():
+    wide, narrow = (
+        with_legend(Image.new("RGB", (width, 100)), signs_of(square())) for width in (2000, 160)
+    )
+    assert narrow.size[0] == 160
+    assert narrow.size[1] > wide.size[1]
 
 
 def test_lettering_and_symbols_take_the_class_around_them():

@@ -12,7 +12,7 @@ from pipeline.seeds import rng_for
 from pipeline.stride.benchmark import document_of
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.patterns import patterns
-from pipeline.stride.placement import Ground, Place, doubts_of_place, place_of, read_ground
+from pipeline.stride.placement import Ground, Place, doubts_of_place, place_of, read_map_ground
 from pipeline.stride.report import Scored, report_of
 from pipeline.stride.scoring import score_benchmark
 from pipeline.stride.sources import MemorySource, Settings
@@ -232,7 +232,7 @@ def test_the_command_line_flags_a_flipped_crowd_without_being_asked(tmp_path, ca
 
 def test_a_map_without_a_mask_has_its_walls_alone_and_a_broken_one_is_named(tmp_path):
     np.savez(tmp_path / "m.npz", obstacles=np.zeros((2, 4)))
-    assert read_ground(tmp_path / "m.npz").walkable is None
+    assert read_map_ground(tmp_path / "m.npz").walkable is None
     np.savez(tmp_path / "m.npz", obstacles=np.zeros((2, 4)), walkable=np.ones(3), metres_per_px=1)
     with pytest.raises(SourceError, match="walkable of two dimensions"):
-        read_ground(tmp_path / "m.npz")
+        read_map_ground(tmp_path / "m.npz")
