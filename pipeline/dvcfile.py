@@ -32,7 +32,7 @@ KERNEL = frozenset(
     f"pipeline/{name}.py"
     for name in (
         "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "lock", "params",
-        "progress", "replacing", "runner", "schemas", "stages", "store", "tables",
+        "progress", "replacing", "runner", "schemas", "seals", "stages", "store", "tables",
     )
 )  # fmt: skip
 HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"

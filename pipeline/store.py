@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -23,13 +23,16 @@ from typing import Any, Self, TypeVar
 import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, Artifact, artifact_path
+from pipeline.csv_files import csv_of
 from pipeline.errors import ContractError, SourceError
 from pipeline.lock import lock
 from pipeline.progress import progress_bar
 from pipeline.schemas import arrow_schema
+from pipeline.seals import seal
 from pipeline.stages import Stage
 from pipeline.tables import (
     TableWriter,
+    files_of,
     read_batches,
     read_table,
     rows_in,
@@ -166,7 +169,7 @@ class StageIO:
 
     def _files(self, name: str) -> list[Path]:
         path = self._input(name)
-        files = _files_of(path)
+        files = files_of(path, ARTIFACTS[name])
         if not files:
             raise SourceError(
                 f"{self._shown(path)}: expected Parquet shards, found none; run"
@@ -197,10 +200,20 @@ class StageIO:
             for frame in frames:
                 writer.write(frame)
 
-    def open_shards(self, name: str) -> "ShardWriter":
-        """Return a writer for a stage that fills several artifacts at once, shard by shard."""
+    @contextmanager
+    def open_shards(self, name: str) -> Iterator["ShardWriter"]:
+        """Give a writer for a stage that fills several artifacts at once, shard by shard.
+
+        At the end each shard is told of the others, so that one that goes missing is named.
+        """
         artifact = self._output(name, "shards")
-        return ShardWriter(self._aside_path(artifact), artifact, self._shown_final(artifact))
+        writer = ShardWriter(self._aside_path(artifact), artifact, self._shown_final(artifact))
+        yield writer
+        writer.list_shards()
+
+    def write_csv(self, name: str, frame: pl.DataFrame) -> None:
+        """Write a table for people and plots as CSV; no text of it is taken for a formula."""
+        self.path(name).write_text(csv_of(frame), encoding="utf-8")
 
     def write_json(self, name: str, record: dict[str, Any]) -> None:
         """Validate a record and write it as indented JSON."""
@@ -237,7 +250,9 @@ class StageIO:
         A second line warns where it refused every trip it was given.
         """
         made = {
-            artifact: sum(rows_in(one, artifact) for one in _files_of(self._location(artifact)))
+            artifact: sum(
+                rows_in(one, artifact) for one in files_of(self._location(artifact), artifact)
+            )
             for artifact in map(ARTIFACTS.__getitem__, self._stage.writes)
             if artifact.form in {"table", "shards"}
         }
@@ -324,10 +339,6 @@ class StageIO:
         return self._shown(self._location(artifact))
 
 
-def _files_of(table: Path) -> list[Path]:
-    return sorted(table.glob("*.parquet")) if table.is_dir() else [table]
-
-
 class ShardWriter:
     """Write the shards of one artifact in turn: part-00000.parquet, part-00001.parquet, ...
 
@@ -336,13 +347,8 @@ class ShardWriter:
 
     def __init__(self, folder: Path, artifact: Artifact, shown: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder, self._artifact, self._shown, self._count = folder, artifact, shown, 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
+        self._folder, self._artifact, self._shown = folder, artifact, shown
+        self._shards: dict[str, TableWriter] = {}
 
     def write(self, frame: pl.DataFrame, *, part: str | None = None) -> None:
         """Validate one shard and write it."""
@@ -351,6 +357,13 @@ class ShardWriter:
 
     def open(self, *, part: str | None = None) -> TableWriter:
         """Return a writer of the next shard, for rows that arrive a few at a time."""
-        name = f"{part or f'part-{self._count:05d}'}.parquet"
-        self._count += 1
-        return TableWriter(self._folder / name, self._artifact, shown=f"{self._shown}/{name}")
+        name = f"{part or f'part-{len(self._shards):05d}'}.parquet"
+        file, shown = self._folder / name, f"{self._shown}/{name}"
+        self._shards[name] = TableWriter(file, self._artifact, shown=shown)
+        return self._shards[name]
+
+    def list_shards(self) -> None:
+        """Write names and rows of all shards into each of them."""
+        rows = {name: shard.rows for name, shard in sorted(self._shards.items())}
+        for name in rows:
+            seal(self._folder / name, rows)

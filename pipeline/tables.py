@@ -3,8 +3,8 @@
     write_table(frame, aside, ARTIFACTS["roads"], shown="data/monaco/roads.parquet")
     swap(aside, target, old=replaced)
 
-Tables are Parquet with the columns of their JSON Schema, fixed row groups and no timestamps: the
-same rows give the same bytes.
+Tables are Parquet with the columns of their JSON Schema, fixed row groups, checksums and no
+timestamps: the same rows give the same bytes, and a byte that changed since is found.
 """
 
 import json
@@ -29,6 +29,7 @@ from pipeline.schemas import (
     check_table,
     geo_metadata,
 )
+from pipeline.seals import MARK, check_seal, seal, shards_in
 from pipeline.stages import STAGES
 
 # Rows read at a time where a table need not be held; more of them only wait in memory.
@@ -46,15 +47,33 @@ def _remedy(file: Path, artifact: Artifact) -> str:
     return "rebuild it with `dvc repro`"
 
 
+def _remedy_of_damage(file: Path, artifact: Artifact) -> str:
+    """Do the same for a file that DVC may take for unchanged: damage leaves its time as it was."""
+    return _remedy(file, artifact).replace("dvc repro ", "dvc repro -sf ")
+
+
 @contextmanager
-def _parquet_in(file: Path, artifact: Artifact) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; what it cannot give is a SourceError."""
+def _parquet_in(file: Path, artifact: Artifact, *, pages: bool = True) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; what it cannot give is a SourceError.
+
+    `pages`: whether any of its pages will be read; else only the foot is checked.
+    """
+    check_seal(file, remedy=_remedy_of_damage(file, artifact), body=pages)
     try:
-        yield pq.ParquetFile(file)
+        yield pq.ParquetFile(file, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as fault:
         raise SourceError(
             f"{file}: expected a Parquet file, found {fault}; {_remedy(file, artifact)}"
         ) from fault
+
+
+def files_of(table: Path, artifact: Artifact) -> list[Path]:
+    """Return the Parquet files of an artifact, sorted: its shards, or the one file.
+
+    Raises:
+        SourceError: A shard is missing, or of another run than the others.
+    """
+    return shards_in(table, remedy=_remedy(table / "part", artifact))
 
 
 def rows_in(file: Path, artifact: Artifact) -> int:
@@ -63,7 +82,7 @@ def rows_in(file: Path, artifact: Artifact) -> int:
     Raises:
         SourceError: It is no readable Parquet file.
     """
-    with _parquet_in(file, artifact) as parquet:
+    with _parquet_in(file, artifact, pages=False) as parquet:
         return int(parquet.metadata.num_rows)
 
 
@@ -106,6 +125,12 @@ def _held(
     return frame
 
 
+def sealed_writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """Open a Parquet file with page checksums; `seal` it once the writer is closed."""
+    marked = schema.with_metadata(MARK | (schema.metadata or {}))
+    return pq.ParquetWriter(file, marked, compression="zstd", write_page_checksum=True)
+
+
 def write_table(frame: pl.DataFrame, file: Path, artifact: Artifact, *, shown: str) -> None:
     """Check every row against the artifact's schema and write one Parquet file.
 
@@ -140,7 +165,8 @@ class TableWriter:
         self._waiting = empty.replace_schema_metadata(geo_metadata(artifact.schema))
         self._schema = self._waiting.schema
         file.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
+        self._file = file
+        self._writer = sealed_writer(file, self._schema)
         self._rows = 0
 
     def __enter__(self) -> Self:
@@ -155,6 +181,14 @@ class TableWriter:
         with self._writer:
             if kind is None and (self._waiting.num_rows or not self._rows):
                 self._put(self._waiting.num_rows)
+        self._waiting = self._schema.empty_table()  # its slices hold on to whole row groups
+        if kind is None:
+            seal(self._file)
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows were written."""
+        return self._rows
 
     def write(self, frame: pl.DataFrame) -> None:
         """Check some rows and write them; columns may come in any order."""

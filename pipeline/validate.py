@@ -12,7 +12,9 @@ import polars as pl
 from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.errors import ContractError, SourceError
 from pipeline.schemas import arrow_schema, check_frame, check_record, check_rows, schema_document
+from pipeline.seals import check_seal, shards_in
 
+_REMEDY = "rebuild it with `dvc repro -sf STAGE@CITY`, or bring it anew"
 SUFFIXES = (".parquet", ".json", ".jsonl")
 # A source that holds an id three times has it rejected twice; a request has several attempts, a
 # trip a verdict of each judge and ratings by each criterion.
@@ -53,10 +55,12 @@ def validate_paths(paths: list[Path], *, schema: str | None, root: Path) -> Iter
 
     Raises:
         SourceError: A path is missing, holds nothing to check, or no schema is known for it.
+            A Parquet file is damaged, or a shard is missing that the others list.
         ContractError: A record breaks its schema: names file, row, id, JSON path and rule; or the
             key of an artifact's row is there twice, in one shard or in two.
     """
     looked_at: set[Path] = set()
+    whole: set[Path] = set()
     seen: dict[tuple[Path, str], _KeysSeen] = {}
     for path in paths:
         known = list(_known_files(path, schema, root.resolve()))
@@ -73,6 +77,9 @@ def validate_paths(paths: list[Path], *, schema: str | None, root: Path) -> Iter
             keys = None
             if artifact is not None and name not in REPEATABLE and file.suffix == ".parquet":
                 keys = seen.setdefault((place.parent, artifact.name), _KeysSeen(artifact.key))
+            if artifact is not None and artifact.form == "shards" and place.parent not in whole:
+                whole.add(place.parent)
+                shards_in(file.parent, remedy=_REMEDY)
             count = _validate_file(file, name, keys)
             yield f"{file}: {count} records keep schemas/{name}.schema.json"
 
@@ -139,12 +146,11 @@ def _validate_file(file: Path, name: str, keys: _KeysSeen | None) -> int:
 
 
 def _validate_parquet(file: Path, name: str, key: str, keys: _KeysSeen | None) -> int:
+    check_seal(file, remedy=_REMEDY)
     try:
         frame = pl.read_parquet(file, hive_partitioning=False)
     except (pl.exceptions.PolarsError, OSError) as fault:
-        raise SourceError(
-            f"{file}: expected a Parquet file, found {fault}; rebuild it with `dvc repro`"
-        ) from fault
+        raise SourceError(f"{file}: expected a Parquet file, found {fault}; {_REMEDY}") from fault
     missing = sorted(set(arrow_schema(name).names) - set(frame.columns))
     if missing:
         raise SourceError(

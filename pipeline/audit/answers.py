@@ -9,7 +9,7 @@ several requests of one ledger are about is left out and counted: which of them 
 of, only the data set knows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from pipeline.language.annotate import TASK, texts_of
 from pipeline.language.ledger import FILE, Ledger
 from pipeline.language.outcome import answers_of, first_ok
 from pipeline.language.requests import Answer
-from pipeline.tables import read_table
+from pipeline.tables import files_of, read_table
 
 
 class Answers(NamedTuple):
@@ -93,9 +93,5 @@ def _answers(path: Path) -> Iterator[Answer]:
             for some in ledger.stored(task=TASK):
                 yield from some
         return
-    for file in _tables(path):
+    for file in files_of(path, ARTIFACTS["responses"]):
         yield from answers_of(read_table(file, ARTIFACTS["responses"]))
-
-
-def _tables(path: Path) -> Iterable[Path]:
-    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]

@@ -32,12 +32,13 @@ from pipeline.audit.report import (
     Side,
     Writer,
 )
-from pipeline.audit.rows import paired_rows, read_texts
+from pipeline.audit.rows import BRING_ANEW, paired_rows, read_texts
 from pipeline.audit.stale import stale_notes
 from pipeline.audit.tally import asked_of, counted_rows, writers_of
 from pipeline.audit.versions import WORKSPACE, Missing, Version, check_known, open_version
 from pipeline.audit.worse import worse_trips
 from pipeline.errors import SourceError
+from pipeline.seals import sound_files
 
 LEDGERS = "answers"
 
@@ -174,7 +175,7 @@ def _some_rows(
     paired = trips.filter("paired").sort(request, "trip_id", descending=[True, False])
     ids = paired["trip_id"].head(most)
     sides = [
-        pl.scan_parquet(folder / "*.parquet")
+        pl.scan_parquet(sound_files(folder, remedy=BRING_ANEW))
         .filter(pl.col("trip_id").is_in(ids.implode()))
         .collect()
         .rows_by_key("trip_id", named=True, unique=True, include_key=True)

@@ -17,8 +17,9 @@ import polars as pl
 from pipeline.audit.measures import SEED, measures
 from pipeline.audit.paired import Ratio, compare_ratios, compare_shares
 from pipeline.audit.report import Measure
-from pipeline.audit.rows import FIELDS
+from pipeline.audit.rows import BRING_ANEW, FIELDS
 from pipeline.quality.rules import Rule
+from pipeline.seals import sound_files
 from pipeline.seeds import rng_for
 
 # Rules on names that rest on nothing, or on nothing at that place.
@@ -44,9 +45,10 @@ def read_checks(checked: Path, refused: Path) -> pl.DataFrame:
     """
     passed = pl.concat(
         pl.read_parquet(file, columns=["trip_id", "mentions", "findings"]).select(_of_passed())
-        for file in sorted(checked.glob("*.parquet"))
+        for file in sound_files(checked, remedy=BRING_ANEW)
     )
-    rejections = pl.read_parquet(refused, columns=["item_id", "reason", "detail"])
+    (file,) = sound_files(refused, remedy=BRING_ANEW)
+    rejections = pl.read_parquet(file, columns=["item_id", "reason", "detail"])
     return pl.concat([passed, rejections.select(_of_refused())]).unique("trip_id", keep="first")
 
 

@@ -28,10 +28,12 @@ from pipeline.audit.instances import TASKS, FieldChange, read_instances
 from pipeline.audit.record_causes import UNKNOWN, compared, with_cause, with_causes
 from pipeline.audit.refused import with_refusals
 from pipeline.audit.report import Side
+from pipeline.audit.rows import BRING_ANEW
 from pipeline.audit.stale import stale_release
 from pipeline.audit.versions import Missing, Version, open_version
 from pipeline.errors import SourceError
 from pipeline.hashes import dvc_hash
+from pipeline.seals import sound_files
 
 # Beside the records: what they refer to.
 _FILES = ("candidates", "released_roads", "released_cells")
@@ -198,7 +200,8 @@ def _ended(version: Version, city: str) -> pl.DataFrame | None:
     place = version.artifact(city, "loss")
     if isinstance(place, Missing):
         return None
-    return pl.read_parquet(place, columns=["item_id", "stage", "reason"]).rename(
+    (file,) = sound_files(place, remedy=BRING_ANEW)
+    return pl.read_parquet(file, columns=["item_id", "stage", "reason"]).rename(
         {"item_id": "trip_id"}
     )
 

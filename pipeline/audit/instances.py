@@ -16,8 +16,9 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from pipeline.audit.rows import parquet_types, projected, shared_type
+from pipeline.audit.rows import BRING_ANEW, parquet_types, projected, shared_type
 from pipeline.errors import SourceError
+from pipeline.seals import sound_files
 
 TASKS = ("generation", "retrieval", "captioning")
 _TEXTS = {
@@ -98,7 +99,7 @@ def read_instances(
 
 
 def _files(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.parquet"))
+    files = sound_files(folder, remedy=BRING_ANEW)
     if not files:
         raise SourceError(
             f"{folder}: expected Parquet files of task instances, found none; run `dvc repro`"

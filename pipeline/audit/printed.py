@@ -16,6 +16,7 @@ from pipeline.audit.markdown import markdown
 from pipeline.audit.page import write_page
 from pipeline.audit.report import AuditReport
 from pipeline.audit.told import audit_blocks
+from pipeline.csv_files import csv_of
 from pipeline.replacing import replace_text
 
 
@@ -42,7 +43,7 @@ def print_diff(compared: Compared, *, records: Path | None, as_json: bool) -> No
         as_json: Print the record (schemas/release_diff.schema.json) instead of Markdown.
     """
     if records is not None:
-        replace_text(records, compared.records.write_csv())
+        replace_text(records, csv_of(compared.records))
     report = compared.report
     sys.stdout.write(_json(report) if as_json else markdown(diff_blocks(report)))
 

@@ -9,7 +9,9 @@ A trip that no stage of the other version knows never got there: its drive is an
 import polars as pl
 
 from pipeline.audit.report import Reason
+from pipeline.audit.rows import BRING_ANEW
 from pipeline.audit.versions import Missing, Version
+from pipeline.seals import sound_files
 
 # The stages that refuse what may become a trip with texts, the last first.
 _STAGES = ("annotate", "plan_intents", "compress", "match")
@@ -26,7 +28,8 @@ def rejected(version: Version, city: str) -> pl.DataFrame:
     for stage in _STAGES:
         path = version.artifact(city, f"{stage}_rejected")
         if not isinstance(path, Missing):
-            frame = pl.read_parquet(path, columns=["item_id", "stage", "reason"])
+            (file,) = sound_files(path, remedy=BRING_ANEW)
+            frame = pl.read_parquet(file, columns=["item_id", "stage", "reason"])
             frames.append(frame.rename({"item_id": "trip_id"}))
     return pl.concat(frames).unique("trip_id", keep="first", maintain_order=True)
 

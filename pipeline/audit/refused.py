@@ -14,9 +14,18 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.audit.rows import FIELDS, digest, paired_rows, parquet_types, read_texts, shared_type
+from pipeline.audit.rows import (
+    BRING_ANEW,
+    FIELDS,
+    digest,
+    paired_rows,
+    parquet_types,
+    read_texts,
+    shared_type,
+)
 from pipeline.audit.versions import Missing, Version
 from pipeline.errors import SourceError
+from pipeline.seals import sound_files
 
 # Causes that say no more than which stage refused a trip that had its draws.
 _REFUSED = ("answer", "check", "selection")
@@ -172,7 +181,7 @@ def _texts(version: Version, city: str, ids: pl.Series) -> pl.DataFrame:
 def _files(version: Version, city: str, name: str) -> list[Path]:
     """Return the shards of an artifact; none where it is not at hand."""
     place = version.artifact(city, name)
-    return [] if isinstance(place, Missing) else sorted(place.glob("*.parquet"))
+    return [] if isinstance(place, Missing) else sound_files(place, remedy=BRING_ANEW)
 
 
 def _field() -> pl.Expr:

@@ -18,7 +18,10 @@ import polars as pl
 from pipeline.errors import SourceError
 from pipeline.options import argument
 from pipeline.records import Provenance, Texts
+from pipeline.seals import sound_files
 
+# What to do about a damaged file of a version, which may be a copy from anywhere.
+BRING_ANEW = "bring it anew, or make it with `dvc repro -sf STAGE@CITY`"
 FIELDS = Texts.__struct_fields__
 TRIP_COLUMNS = ("meta", "phases", "places")
 DRAW_COLUMNS = ("intents",)
@@ -47,7 +50,7 @@ def read_texts(before: Path, after: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _shards(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.parquet"))
+    files = sound_files(folder, remedy=BRING_ANEW)
     if not files:
         raise SourceError(
             f"{folder}: expected Parquet shards of annotated trips, found none; run `dvc repro`"

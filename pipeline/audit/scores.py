@@ -16,9 +16,11 @@ import polars as pl
 from pipeline.audit.measures import SEED, measures
 from pipeline.audit.paired import compare_means
 from pipeline.audit.report import Measure
+from pipeline.audit.rows import BRING_ANEW
 from pipeline.quality.rubric import CRITERIA
 from pipeline.quality.sampling import UNITS
 from pipeline.quality.select import scored
+from pipeline.seals import sound_files
 from pipeline.seeds import rng_for
 
 SCORE = "score"
@@ -31,7 +33,7 @@ def read_scores(folder: Path) -> pl.DataFrame:
     `score` is the mean of the three tasks, each the mean of its scored criteria, as in the stage
     `select`. Null where none was given.
     """
-    judged = pl.read_parquet(sorted(folder.glob("*.parquet")))
+    judged = pl.read_parquet(_files(folder))
     total = scored(judged).select("trip_id", (pl.col("units") / UNITS).alias(SCORE))
     single = judged.select(
         "trip_id", *(pl.col("scores").struct.field(name).cast(pl.Float64) for name in CRITERIA)
@@ -41,11 +43,15 @@ def read_scores(folder: Path) -> pl.DataFrame:
 
 def judges(folder: Path) -> list[str]:
     """Return who judged, in words; usually one."""
-    found = pl.read_parquet(sorted(folder.glob("*.parquet")), columns=list(_JUDGE)).unique()
+    found = pl.read_parquet(_files(folder), columns=list(_JUDGE)).unique()
     return sorted(
         f"{model} {revision} ({engine}, prompt {(prompt or 'none')[:8]})"
         for engine, model, revision, prompt in found.select(_JUDGE).iter_rows()
     )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sound_files(folder, remedy=BRING_ANEW)
 
 
 def score_measures(pairs: pl.DataFrame, *, name: str) -> list[Measure]:

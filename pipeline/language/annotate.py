@@ -148,8 +148,8 @@ def run(io: StageIO, *, annotate: AnnotateSettings, city: str) -> None:
                         attempts.write(every)
     io.write_json("annotation_run", run_figures(city, TASK, asker.model, summary))
     io.write_json("annotation_metrics", _metrics(city, asker, asked, texts))
-    texts.words_plot().write_csv(io.path("words_plot"))
-    texts.questions_plot().write_csv(io.path("questions_plot"))
+    io.write_csv("words_plot", texts.words_plot())
+    io.write_csv("questions_plot", texts.questions_plot())
 
 
 class _Joining:

@@ -17,7 +17,7 @@ from pipeline.errors import PipelineError
 from pipeline.language.asked import State
 from pipeline.language.requests import Request
 from pipeline.stages import Stage
-from pipeline.tables import read_table
+from pipeline.tables import files_of, read_table
 
 
 class Beside:
@@ -49,9 +49,10 @@ class Beside:
     def _keys(self) -> frozenset[str]:
         if self._artifact is None or not self._place.exists():
             return frozenset()
-        files = sorted(self._place.glob("*.parquet")) if self._place.is_dir() else [self._place]
+        columns = ["key", "status"]
         try:
-            tables = [read_table(one, self._artifact, columns=["key", "status"]) for one in files]
+            files = files_of(self._place, self._artifact)
+            tables = [read_table(one, self._artifact, columns=columns) for one in files]
         except PipelineError:  # of another version, or broken: there is nothing to bring in
             return frozenset()
         return frozenset(key for one in tables for key in one.filter(status="ok")["key"])

@@ -149,6 +149,6 @@ def _frame(what: str, rows: Iterable[tuple[str, str, float | None]]) -> pl.DataF
 def write_report(io: StageIO, counts: IntentCounts) -> None:
     """Write the metrics and the plots of a city."""
     io.write_json("intents_metrics", counts.metrics())
-    counts.scenario_shares().write_csv(io.path("scenarios_plot"))
-    counts.count_shares().write_csv(io.path("scenario_counts_plot"))
-    counts.persona_shares().write_csv(io.path("personas_plot"))
+    io.write_csv("scenarios_plot", counts.scenario_shares())
+    io.write_csv("scenario_counts_plot", counts.count_shares())
+    io.write_csv("personas_plot", counts.persona_shares())

@@ -19,8 +19,11 @@ from pipeline.language.outcome import answers_of, judge_text, responses_frame
 from pipeline.language.requests import Answer
 from pipeline.replacing import replaced
 from pipeline.schemas import ROWS_PER_GROUP, arrow_schema, check_columns, check_rows
+from pipeline.seals import check_seal, seal, shards_in
+from pipeline.tables import sealed_writer
 
 _SCHEMA = "response"
+_REMEDY = "export it again or leave it out"
 _HEADS = (
     "task", "model", "revision", "requests", "attempts", "ok", "failed", "tokens in", "tokens out",
     "text",
@@ -95,15 +98,13 @@ def export_answers(
     if task is not None or model is not None:
         _expect_held(folder, task=task, model=model)
     count = 0
-    with (
-        _existing(folder) as ledger,
-        replaced(file) as aside,
-        pq.ParquetWriter(aside, arrow_schema(_SCHEMA), compression="zstd") as writer,
-    ):
-        for frame in _full_groups(ledger.stored(task=task, model=model)):
-            _check(frame, where=str(file), first_row=count)
-            writer.write_table(frame.to_arrow().cast(arrow_schema(_SCHEMA)))
-            count += frame.height
+    with _existing(folder) as ledger, replaced(file) as aside:
+        with sealed_writer(aside, arrow_schema(_SCHEMA)) as writer:
+            for frame in _full_groups(ledger.stored(task=task, model=model)):
+                _check(frame, where=str(file), first_row=count)
+                writer.write_table(frame.to_arrow().cast(arrow_schema(_SCHEMA)))
+                count += frame.height
+        seal(aside)
     yield f"{file}: {count:,} answers"
 
 
@@ -218,7 +219,7 @@ def _existing(folder: Path) -> Ledger:
 def _files(paths: Sequence[Path]) -> list[Path]:
     files: dict[Path, None] = {}
     for path in paths:
-        found = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+        found = shards_in(path, remedy=_REMEDY)
         if not found or not found[0].is_file():
             raise SourceError(
                 f"{path}: expected a Parquet file of responses or a folder of such, found none;"
@@ -245,11 +246,10 @@ def _keys(file: Path) -> Iterator[str]:
 def _batches(file: Path) -> Iterator[pa.Table]:
     """Yield the file's batches, and first an empty one: a file without rows has columns too."""
     try:
-        with pq.ParquetFile(file) as table:
+        check_seal(file, remedy=_REMEDY)
+        with pq.ParquetFile(file, page_checksum_verification=True) as table:
             yield table.schema_arrow.empty_table()
             for batch in table.iter_batches(ROWS_PER_GROUP):
                 yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as fault:
-        raise SourceError(
-            f"{file}: expected a Parquet file, found {fault}; export it again or leave it out"
-        ) from fault
+        raise SourceError(f"{file}: expected a Parquet file, found {fault}; {_REMEDY}") from fault

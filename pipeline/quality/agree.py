@@ -71,8 +71,8 @@ def run(io: StageIO, *, seed: Seed, agree: AgreeSettings, city: str) -> None:
             "disagreements": list(_disagreements(judged, rejudged, sampled)),
         },
     )
-    report.plot_of_agreement().write_csv(io.path("agreement_plot"))
-    report.plot_of_scores().write_csv(io.path("ratings_plot"))
+    io.write_csv("agreement_plot", report.plot_of_agreement())
+    io.write_csv("ratings_plot", report.plot_of_scores())
 
 
 def _hashes(io: StageIO, trips: set[str]) -> dict[str, str]:

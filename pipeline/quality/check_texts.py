@@ -92,8 +92,8 @@ def run(io: StageIO, *, check: CheckSettings, seed: Seed, name: Text, city: str)
     _write(io, _completed(settled, excess, check.rules), tally)
     figures = {"city": city, "verifier": verifier.figures(), **tally.figures()}
     io.write_json("check_metrics", figures | {"styles": excess.figures})
-    tally.rules_plot().write_csv(io.path("check_rules_plot"))
-    tally.names_plot().write_csv(io.path("check_names_plot"))
+    io.write_csv("check_rules_plot", tally.rules_plot())
+    io.write_csv("check_names_plot", tally.names_plot())
 
 
 def asking(io: StageIO, *, prompts: Path, check: CheckSettings, name: Text) -> Iterator[Asking]:

@@ -55,7 +55,7 @@ def run(io: StageIO, *, seed: Seed, families: Families, judge: ExaminerSettings,
                     attempts.write(part.responses)
     figures = judge_figures(primary.id, kinship, tally)
     io.write_json("judge_metrics", {"city": city, **figures})
-    scores_plot([figures]).write_csv(io.path("judge_scores_plot"))
+    io.write_csv("judge_scores_plot", scores_plot([figures]))
 
 
 def asking(io: StageIO, *, prompts: Path, seed: Seed, judge: ExaminerSettings) -> Iterator[Asking]:

@@ -22,7 +22,7 @@ from pipeline.quality.examiner import RULES
 from pipeline.quality.inspection import FIELDS, Inspected, Inspector
 from pipeline.quality.verification import open_claims, rules_verdict, settled
 from pipeline.records import Mention, PlannedTrip, Texts
-from pipeline.tables import read_table
+from pipeline.tables import files_of, read_table
 
 # What text stands in the place of those that are not looked at.
 _NONE = ""
@@ -94,7 +94,7 @@ def _table(root: Path, city: str, name: str) -> pl.DataFrame:
 def _trip(root: Path, city: str, trip_id: str) -> PlannedTrip:
     artifact = ARTIFACTS["planned"]
     folder = artifact_path(artifact, root=root, city=city)
-    for file in sorted(folder.glob("*.parquet")):
+    for file in files_of(folder, artifact) if folder.is_dir() else []:
         rows = read_table(file, artifact).filter(pl.col("trip_id") == trip_id)
         if rows.height:
             return msgspec.convert(rows.to_dicts()[0], PlannedTrip)

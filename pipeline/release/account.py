@@ -63,4 +63,4 @@ def run(
     arrived = figures["raw_trips"]["arrived"]
     title = f"{city}, {traces.kind} traces: what became of {arrived:,} raw trips"
     io.path("outcome_picture").write_text(sankey(figures, title=title), "utf-8")
-    outcome_rows(figures).write_csv(io.path("outcome_plot"))
+    io.write_csv("outcome_plot", outcome_rows(figures))

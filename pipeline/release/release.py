@@ -41,7 +41,7 @@ from pipeline.release.instances import (
 from pipeline.release.piles import Piles
 from pipeline.release.routes import same_route_ids, twins_of
 from pipeline.release.splits import SPLITS
-from pipeline.store import StageIO
+from pipeline.store import ShardWriter, StageIO
 from pipeline.trips.provenance import source_of
 from pipeline.trips.readers.settings import TracesSettings
 
@@ -79,7 +79,9 @@ def run(
     held = hold_inputs(io, city=city)
     gathered = Gathered(io)
     traits = pl.concat(map(traits_of, gathered.all()))
-    written = _write_tables(io, gathered, traits, city)
+    with ExitStack() as stack:
+        shards = {table: stack.enter_context(io.open_shards(table)) for table in (*MAKERS, POOL)}
+        written = _write_tables(io, shards, gathered, traits, city)
     for copy, original in GROUND.items():
         io.write(copy, io.read(original))
     loss = io.read_json("loss_metrics")
@@ -128,11 +130,14 @@ def run(
 
 
 def _write_tables(
-    io: StageIO, gathered: Gathered, traits: pl.DataFrame, city: str
+    io: StageIO,
+    shards: dict[str, ShardWriter],
+    gathered: Gathered,
+    traits: pl.DataFrame,
+    city: str,
 ) -> dict[str, int]:
     """Write a file for each task and split, and the pools; return the instances of each task."""
     written = dict.fromkeys(MAKERS, 0)
-    shards = {table: io.open_shards(table) for table in (*MAKERS, POOL)}
     pools = Piles(io.scratch(), pool_order(gathered.splits))
     for split in SPLITS:
         twins = twins_of(traits.filter(split=split))

@@ -14,6 +14,7 @@ import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ContractError, SourceError
+from pipeline.seals import sound_files
 from pipeline.stages import STAGES
 
 _Record = TypeVar("_Record")
@@ -37,10 +38,14 @@ class CityTables(NamedTuple):
         """Return the files of rejections, one per stage that has run and can reject."""
         return sorted((self.root / "data" / self.city / "rejected").glob("*.parquet"))
 
-    def maker_command(self, name: str) -> str:
-        """Return the command that makes an artifact: `dvc repro match@monaco`."""
+    def maker_command(self, name: str, *, force: bool = False) -> str:
+        """Return the command that makes an artifact: `dvc repro match@monaco`.
+
+        `force`: even if DVC takes it for unchanged, as a damaged file may keep its time.
+        """
         makers = [stage.name for stage in STAGES if name in stage.writes]
-        return f"dvc repro {makers[0]}@{self.city}" if makers else "dvc repro"
+        verb = "dvc repro -sf" if force and makers else "dvc repro"
+        return f"{verb} {makers[0]}@{self.city}" if makers else verb
 
     def require(self, name: str) -> None:
         """Raise SourceError, naming the stage to run, when an artifact is not there."""
@@ -51,9 +56,15 @@ class CityTables(NamedTuple):
             )
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """Return a lazy frame over all shards of an artifact that exists."""
+        """Return a lazy frame over all shards of an artifact that exists.
+
+        Raises:
+            SourceError: A shard is missing, or a byte of one has changed since it was written.
+        """
+        place = artifact_path(ARTIFACTS[name], root=self.root, city=self.city)
+        files = sound_files(place, remedy=f"run `{self.maker_command(name, force=True)}`")
         # Only the rows the filter keeps are decoded; lists of points are most of a shard.
-        return pl.scan_parquet(self.files(name), parallel="prefiltered")
+        return pl.scan_parquet(files, parallel="prefiltered")
 
     def collect(self, frame: pl.LazyFrame, name: str) -> pl.DataFrame:
         """Return the rows of a query on an artifact.
@@ -101,6 +112,8 @@ def rejections_where(
     files = tables.rejection_files()
     if not files:
         return []
+    for file in files:
+        sound_files(file, remedy=f"run `dvc repro -sf {file.stem}@{tables.city}`")
     return _records(pl.scan_parquet(files).filter(predicate), "rejected", tables, record)
 
 

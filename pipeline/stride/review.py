@@ -13,9 +13,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
+from pipeline.csv_files import unescaped
 from pipeline.errors import SourceError
-from pipeline.replacing import replaced
+from pipeline.replacing import replace_text
 from pipeline.stride.states import Fault
+from pipeline.stride.tables import csv_text
 
 VERDICTS = Path(__file__).resolve().parents[2] / "configs" / "stride" / "verdicts.csv"
 Word = Literal["keep", "drop"]
@@ -82,14 +84,13 @@ def read_verdicts(path: Path = VERDICTS) -> Verdicts:
 
 def export_list(scenarios: Sequence[Reviewed], target: Path) -> None:
     """Write the list people fill in: a CSV with one row a scenario and an empty verdict."""
-    with replaced(target) as aside, aside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_LISTED)
-        for one in scenarios:
-            digest = text_hash(one.description)
-            writer.writerow(
-                (one.scene_id, digest, "", "", one.category, one.map_id, one.description)
-            )
+    rows = (
+        (one.scene_id, text_hash(one.description), "", "", one.category, one.map_id,
+         one.description)
+        for one in scenarios
+    )  # fmt: skip
+    listed = (dict(zip(_LISTED, row, strict=True)) for row in rows)
+    replace_text(target, csv_text(listed, _LISTED))
 
 
 def import_list(source: Path, target: Path = VERDICTS) -> int:
@@ -103,10 +104,7 @@ def import_list(source: Path, target: Path = VERDICTS) -> int:
     """
     new = _rows(source)
     merged = {(one.scene_id, one.text_sha256): one for one in [*_rows(target), *new]}
-    with replaced(target) as aside, aside.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_KEPT)
-        writer.writerows(merged[key] for key in sorted(merged))
+    replace_text(target, csv_text((merged[key]._asdict() for key in sorted(merged)), _KEPT))
     return len(new)
 
 
@@ -133,6 +131,6 @@ def _rows(path: Path) -> list[Verdict]:
             raise SourceError(
                 f"{path} line {line}: verdict: expected keep, drop or nothing, found {word!r}"
             )
-        note = (row["note"] or "").strip()
-        found.append(Verdict(row["scene_id"], row["text_sha256"], word, note))  # type: ignore[arg-type]
+        scene_id, note = unescaped(row["scene_id"]), unescaped((row["note"] or "").strip())
+        found.append(Verdict(scene_id, row["text_sha256"], word, note))  # type: ignore[arg-type]
     return found

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.csv_files import escaped
 from pipeline.errors import SourceError
 
 CHECK_COLUMNS = (
@@ -80,12 +81,16 @@ def _row(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """Return rows as CSV with a head; None is empty."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    """Return rows as CSV with a head; None is empty, and no text is taken for a formula."""
+    lines = [{name: name for name in columns}, *rows]
+    return "".join(_csv_line([escaped(line.get(name)) for name in columns]) for line in lines)
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    """Return one row; a carriage return is quoted only where the lines end in one."""
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, lineterminator="\r\n").writerow(cells)
+    return buffer.getvalue().removesuffix("\r\n") + "\n"
 
 
 def table_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

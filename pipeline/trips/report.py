@@ -196,7 +196,7 @@ def _trace_kind(cleaned: pl.DataFrame) -> str:
 
 def _write_plots(io: StageIO, phased: pl.DataFrame, rejected: pl.DataFrame) -> None:
     per_trip = phased.group_by("n_phases").agg(trips=pl.len()).sort("n_phases")
-    per_trip.write_csv(io.path("phases_plot"))
-    rejected.group_by(reason=pl.concat_str("stage", "reason", separator=": ")).agg(
-        items=pl.len()
-    ).sort("reason").write_csv(io.path("loss_plot"))
+    io.write_csv("phases_plot", per_trip)
+    reason = pl.concat_str("stage", "reason", separator=": ")
+    losses = rejected.group_by(reason=reason).agg(items=pl.len()).sort("reason")
+    io.write_csv("loss_plot", losses)

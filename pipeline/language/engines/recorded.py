@@ -19,8 +19,10 @@ from pipeline.errors import ModelError, SourceError
 from pipeline.language.engines.replies import judged, unanswered
 from pipeline.language.engines.settings import WINDOW, RecordedSettings, one_line
 from pipeline.language.requests import Answer, Request, Status
+from pipeline.seals import check_seal, shards_in
 
 # What the text alone does not show; every other status is judged anew.
+_REMEDY = "mend engine.file, or name another"
 _AS_RECORDED = frozenset({"refusal", "timeout", "failed", "prompt_too_long", "whitespace"})
 
 
@@ -101,9 +103,10 @@ def _read(file: Path) -> Iterator[_Response]:
     """Yield the responses of a JSONL file, a Parquet file, or a folder of Parquet shards."""
     try:
         if file.is_dir():
-            for shard in sorted(file.glob("*.parquet")):
+            for shard in shards_in(file, remedy=_REMEDY):
                 yield from _read(shard)
         elif file.suffix == ".parquet":
+            check_seal(file, remedy=_REMEDY)
             for row in pl.read_parquet(file).iter_rows(named=True):
                 yield _response(row)
         else:

@@ -24,6 +24,7 @@ import polars as pl
 
 from pipeline.errors import SourceError
 from pipeline.replacing import replace_text
+from pipeline.seals import check_seal
 from pipeline.stride.arrays import Floats
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import CrowdMap
@@ -114,6 +115,7 @@ def read_table_walk(file: Path, *, dt_s: float) -> Trajectory:
     Raises:
         SourceError: A column is missing or of the wrong kind, or a row is there twice.
     """
+    check_seal(file, remedy="make it anew")
     try:
         table = pl.read_parquet(file)
     except (pl.exceptions.PolarsError, OSError) as fault:

@@ -19,7 +19,8 @@ import numpy as np
 import polars as pl
 
 from pipeline.errors import ContractError, SourceError
-from pipeline.tables import swap
+from pipeline.seals import check_seal, seal
+from pipeline.tables import sealed_writer, swap
 from pipeline.trips.matching.frames import WIDE, check_columns, empty_result
 from pipeline.trips.matching.matcher import Matcher, compilation_announced
 from pipeline.trips.matching.network import Network
@@ -28,6 +29,8 @@ from pipeline.trips.matching.path_table import PathTable
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from pyarrow.parquet import ParquetWriter
 
     from pipeline.trips.matching.frames import MatchResult
     from pipeline.trips.matching.network import LocalMetres
@@ -190,6 +193,7 @@ def _readable(path: Path, what: str) -> pl.LazyFrame:
     if not path.is_file():
         found = "a folder is no file" if path.is_dir() else "no such file"
         raise SourceError(f"{path}: {found}, expected the {what} as Parquet; check --{what}")
+    check_seal(path, remedy=f"check --{what}, or make it anew")
     frame = pl.scan_parquet(path)
     try:
         frame.collect_schema()
@@ -262,9 +266,7 @@ def _batches(points: pl.LazyFrame, path: Path, batch_points: int) -> Iterator[pl
 
 def _write_all(results: Iterator[MatchResult], folder: Path) -> tuple[FileCounts, Counter[str]]:
     """Append the tables of each batch to their files; count them, and points by status."""
-    from pyarrow import parquet  # noqa: PLC0415
-
-    writers: dict[str, parquet.ParquetWriter] = {}
+    writers: dict[str, ParquetWriter] = {}
     traces = points = placed = parts = 0
     statuses: Counter[str] = Counter()
     try:
@@ -272,7 +274,7 @@ def _write_all(results: Iterator[MatchResult], folder: Path) -> tuple[FileCounts
             for name in FILES:
                 rows = getattr(result, name).to_arrow()
                 if name not in writers:
-                    writers[name] = parquet.ParquetWriter(folder / f"{name}.parquet", rows.schema)
+                    writers[name] = sealed_writer(folder / f"{name}.parquet", rows.schema)
                 writers[name].write_table(rows)
             traces += result.trips.height
             points += result.points.height
@@ -282,4 +284,6 @@ def _write_all(results: Iterator[MatchResult], folder: Path) -> tuple[FileCounts
     finally:
         for writer in writers.values():
             writer.close()
+    for name in writers:
+        seal(folder / f"{name}.parquet")
     return FileCounts(traces, points, placed, parts), statuses
