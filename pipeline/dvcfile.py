@@ -76,8 +76,9 @@ def check_dvcfile(root: Path) -> None:
             )
         )
         raise ContractError(
-            f"dvc.yaml: expected what pipeline/stages.py renders, found another text; run"
-            f" `python -m pipeline dvc`\n{difference}"
+            "dvc.yaml: expected what pipeline/stages.py renders, found another text; run"
+            " `python -m pipeline dvc`",
+            more=difference,
         )
 
 

@@ -6,9 +6,21 @@ one line that says what, where, expected, found, and what to run next:
     configs/porto.yaml: cell.resolution is 19, expected 0..15; edit it and run `dvc repro`
 """
 
+import re
+
+# Control characters and ends of lines, as a damaged file or another program's message holds them.
+_NO_TEXT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
 
 class PipelineError(Exception):
-    """Root of all faults the command line turns into one line and exit code 1."""
+    """Root of all faults the command line turns into one line and exit code 1.
+
+    Whatever a message quotes, it is one line; `more` follows on lines of its own.
+    """
+
+    def __init__(self, message: str, *, more: str = "") -> None:
+        line = _NO_TEXT.sub(" ", message)
+        super().__init__(f"{line}\n{more}" if more else line)
 
 
 class ParameterError(PipelineError):

@@ -104,8 +104,8 @@ def _other_archive(source: PackageSource, found: str) -> str:
     """Word that an sdist has no pinned hash, or another one."""
     expected = source.archive_sha256 or "a pinned hash, as its code is run to fetch it"
     return (
-        f"{source.package}=={source.version}: archive_sha256: expected {expected}, found {found}; no"
-        " code of it has run; compare it with the package index, then pin it under"
+        f"{source.package}=={source.version}: archive_sha256: expected {expected}, found {found};"
+        " no code of it has run; compare it with the package index, then pin it under"
         " network.source.archive_sha256"
     )
 

@@ -7,19 +7,16 @@ Whoever is at x = y = 0 is absent. Nothing pickled is ever read. Our own files a
 `dt_s` and `group`, which other readers of the form pass over.
 """
 
-import zipfile
-import zlib
-from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from pipeline.errors import SourceError
 from pipeline.replacing import replaced
 from pipeline.stride.arrays import Bools, Floats, Ints
+from pipeline.stride.importers.npz import NpzFile
 from pipeline.stride.trajectories import Trajectory, check_dt, trajectory
 from pipeline.stride.traps import FARTHEST, Trap
 
@@ -29,73 +26,14 @@ COLUMNS = 7
 BESIDES = frozenset({"dt_s", "present", "group", "scene", "obstacles"})
 # Who is absent: at (0, 0); only where the whole row is 0; where x and y are NaN.
 Absent = Literal["zero", "zero_row", "nan"]
-_FAULTS = (
-    ValueError, OSError, EOFError, KeyError, NotImplementedError, MemoryError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
 
 
-class StatesFile:
-    """An .npz opened for its numeric members; use as a context manager.
+class StatesFile(NpzFile):
+    """An .npz of states; use as a context manager.
 
     Raises:
         SourceError: It is no .npz, or holds a member twice.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with ExitStack() as unless_sound:
-            try:
-                file = unless_sound.enter_context(path.open("rb"))
-                opened = np.load(file, allow_pickle=False)
-            except _FAULTS as fault:
-                raise SourceError(f"{path}: expected an .npz file, found {_said(fault)}") from fault
-            if not isinstance(opened, np.lib.npyio.NpzFile):
-                raise SourceError(
-                    f"{path}: expected an .npz file, found a single array; save it with"
-                    " np.savez(path, states=array)"
-                )
-            self._npz = unless_sound.enter_context(opened)
-            self.keys = tuple(opened.files)
-            twice = sorted({key for key in self.keys if self.keys.count(key) > 1})
-            if twice:
-                raise SourceError(f"{path}: expected each member once, found {twice[0]!r} again")
-            self._open = unless_sound.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open.close()
-
-    def array(self, key: str) -> Floats:
-        """Return a member as doubles.
-
-        Raises:
-            SourceError: It is not there, broken, pickled, or not of numbers.
-        """
-        if key not in self.keys:
-            raise SourceError(
-                f"{self.path}: expected the member {key!r}, found {', '.join(self.keys) or 'none'}"
-            )
-        try:
-            array: Any = self._npz[key]
-        except _FAULTS as fault:
-            raise SourceError(
-                f"{self.path}: {key}: expected an array of numbers, found {_said(fault)}; pickled"
-                " objects are never read, save plain arrays"
-            ) from fault
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
-            kind = getattr(array, "dtype", type(array).__name__)
-            raise SourceError(
-                f"{self.path}: {key}: expected an array of real numbers, found {kind}"
-            )
-        return array.astype(np.float64, copy=False)
 
     def dt_s(self) -> float | None:
         """Return the member `dt_s`; None if there is none.
@@ -150,14 +88,7 @@ class StatesFile:
 
     def holds_pickled_scene(self) -> bool:
         """Tell whether there is a `scene` of pickled objects, as one simulator writes it."""
-        try:
-            return "scene" in self.keys and self._npz["scene"] is None
-        except _FAULTS:
-            return True
-
-
-def _said(fault: BaseException) -> str:
-    return f"'{str(fault).splitlines()[0] if str(fault) else type(fault).__name__}'"
+        return self.holds_pickled("scene")
 
 
 class StatesRead(NamedTuple):
