@@ -310,7 +310,8 @@ def test_a_stage_that_refuses_every_trip_warns(tmp_path):
 def test_columns_are_the_schemas_even_when_a_shard_is_empty(tmp_path):
     file = tmp_path / "empty.parquet"
     write_table(frame_of("phased_trip").clear(), file, ARTIFACTS["phased"], shown="toy")
-    assert pl.read_parquet_schema(file)["phases"].inner.fields[5].name == "road_names"
+    phases = pl.read_parquet_schema(file)["phases"].inner
+    assert "road_names" in [field.name for field in phases.fields]
 
 
 def test_roads_open_in_geopandas_as_longitude_latitude(tmp_path):
