@@ -17,6 +17,7 @@ from pipeline.stride.benchmark import Benchmark, Scenario, folded, read_benchmar
 from pipeline.stride.checks import registry_of
 from pipeline.stride.importers.formats import ImportOptions, read_recording
 from pipeline.stride.importers.states import (
+    BESIDES,
     KEY,
     StatesFile,
     read_obstacles,
@@ -171,7 +172,8 @@ def page(arguments: argparse.Namespace) -> int:
             " name one of the report"
         )
     settings = Settings(**reports[0]["settings"])
-    only = arguments.scenario if _is_of_one(arguments.states) else None
+    known = {folded(one["id"]) for one in reports[0]["scenarios"]}
+    only = arguments.scenario if _is_of_one(arguments.states, known) else None
     with open_source(arguments.states, settings=settings, only=only) as source:
         if wanted not in source.ids:
             raise SourceError(
@@ -185,12 +187,13 @@ def page(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _is_of_one(path: Path) -> bool:
-    """Return whether a file holds states under their usual name, which is no scenario's."""
+def _is_of_one(path: Path, known: set[str]) -> bool:
+    """Return whether a file holds one array under no scenario's id, as `score --id` takes it."""
     if not path.is_file():
         return False
     with StatesFile(path) as file:
-        return KEY in file.keys
+        keys = {folded(key) for key in file.keys if key not in BESIDES}
+    return KEY in keys or (len(keys) == 1 and keys.isdisjoint(known))
 
 
 def bring(arguments: argparse.Namespace) -> int:

@@ -232,15 +232,21 @@ def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
         radius=None if walk.radius is None else walk.radius[first],
     )
     anew = with_derived_velocity(made)
-    if made.velocity is None or anew.velocity is None or not _is_derived(walk):
+    if made.velocity is None or anew.velocity is None or not has_derived_velocity(walk):
         return made
     # Who is there for a single new frame keeps what the old ones say.
     velocity = np.where(anew.present[:, :, None], anew.velocity, made.velocity)
     return made._replace(velocity=velocity)
 
 
-def _is_derived(walk: Trajectory) -> bool:
-    """Return whether velocities are what `with_derived_velocity` makes of positions."""
+def has_derived_velocity(walk: Trajectory) -> bool:
+    """Return whether velocities are what `with_derived_velocity` makes of positions.
+
+    They tell nothing then that positions do not. Without velocities or any step: False.
+
+    Raises:
+        SourceError: dt_s is not known.
+    """
     derived = None if walk.velocity is None else with_derived_velocity(walk)
     if derived is None or derived.velocity is None or walk.velocity is None:
         return False

@@ -172,6 +172,10 @@ def test_a_file_of_one_scenario_is_scored_and_shown_under_the_id_that_is_given(
     assert report["scenarios"][0]["plausible"]["present"] == pytest.approx((15 + 20 + 20) / 60)
     words = ("page", tmp_path / "r.json", "--states", tmp_path / "sim.npz", "--scenario", "0001")
     assert run(*words, "--out", tmp_path / "p.html") == 0
+    np.savez(tmp_path / "own.npz", **{"some name": states(walk)})
+    scored(bench, tmp_path / "own.npz", tmp_path / "own.json", "--id", "0001")
+    words = ("page", tmp_path / "own.json", "--states", tmp_path / "own.npz")
+    assert run(*words, "--scenario", "0001", "--out", tmp_path / "p.html") == 0
     np.savez(tmp_path / "two.npz", a=states(walk), b=states(walk))
     capsys.readouterr()
     words = ("score", "--benchmark", bench, "--out", tmp_path / "x.json", "--id", "0001")

@@ -1,5 +1,6 @@
 """Frames that change phase, steps that are uneven, and the rate that velocities are derived at."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from pipeline.errors import SourceError
 from pipeline.seeds import rng_for
 from pipeline.stride.importers.formats import ImportOptions, read_recording
 from pipeline.stride.importers.grid import changes_of, grid_of, step_of
+from pipeline.stride.importers.states import StatesFile, write_states
+from pipeline.stride.sources import Settings, read_file
 from tests.stride.crowds import value
 
 OPTIONS = ImportOptions(radius_m=0.2)
@@ -211,6 +214,34 @@ def test_velocities_are_derived_from_the_positions_at_the_new_rate(tmp_path):
     expected = np.linalg.norm(np.gradient(places[::10], 0.4, axis=0), axis=2)
     assert value(slow, "mean_speed") == pytest.approx(expected.mean())
     assert value(read(file, "four_columns", fps=25.0).walk, "mean_speed") > 5 * expected.mean()
+
+
+def test_resampled_on_import_or_when_it_is_read_speeds_are_the_same(tmp_path):
+    rng = rng_for(6, "test_stride", "either way")
+    places = rng.uniform(0, 9, (6, 2)) + rng.normal(0, 0.02, (250, 6, 2)).cumsum(axis=0)
+    rows = [(f, who, *places[f, who]) for f in range(250) for who in range(6) if f >= 20 * who]
+    file = written(tmp_path / "r.txt", rows)
+    at_once = read(file, "four_columns", fps=25.0, resample_dt_s=0.4).walk
+    write_states(read(file, "four_columns", fps=25.0).walk, tmp_path / "s.npz")
+    with StatesFile(tmp_path / "s.npz") as states:
+        later = read_file(states, "states", settings=Settings("strict", resample_dt_s=0.4)).walk
+    for name in ("mean_speed", "flow_alignment", "directional_entropy_normalized"):
+        assert value(later, name) == pytest.approx(value(at_once, name), abs=1e-9)
+
+
+def test_trajnetpp_of_several_phases_keeps_its_steps(tmp_path):
+    lines = [json.dumps({"scene": {"id": 0, "p": 1, "s": 0, "e": 90, "fps": 2.5}})]
+    for person, first in ((1, 0), (2, 10), (3, 204)):
+        lines += [
+            json.dumps({"track": {"f": first + 10 * k, "p": person, "x": 0.4 * k, "y": person}})
+            for k in range(9)
+        ]
+    file = tmp_path / "t.ndjson"
+    file.write_text("\n".join(lines), "utf-8")
+    imported = read(file, "trajnetpp")
+    assert imported.walk.dt_s == pytest.approx(0.4)
+    assert value(imported.walk, "mean_speed") == pytest.approx(1.0)
+    assert "9 of 27 rows snapped" in imported.notes[0]
 
 
 def test_who_is_seen_each_tenth_frame_is_there_after_resampling(tmp_path):

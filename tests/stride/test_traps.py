@@ -201,6 +201,14 @@ def test_people_faster_than_2_metres_a_second_hint_at_wrong_frames():
     assert codes(walkers([(1, 1), (5, 5)], [(2.3, 0)] * 2)) == ["fast"]
 
 
+@pytest.mark.parametrize(("speed_mps", "found"), [(2.9, []), (3.1, ["fast"])])
+def test_a_crowd_that_runs_is_in_no_doubt_where_its_own_columns_bear_it_out(speed_mps, found):
+    walk = walkers([(1, 1), (5, 5)], [(speed_mps, 0)] * 2)
+    own = walk._replace(velocity=walk.velocity * 1.01)
+    assert codes(own) == found
+    assert codes(with_derived_velocity(walk)) == ["fast"]
+
+
 @pytest.mark.parametrize(
     ("walk", "words"),
     [
