@@ -20,6 +20,13 @@ from pipeline.replacing import replace_text
 from pipeline.schemas import check_record, describe_fault, fast_validator
 from pipeline.stride.benchmark import Benchmark, digest_of, folded
 from pipeline.stride.checks import FACTORS, Check
+from pipeline.stride.placement import (
+    BEYOND_M,
+    MOST_OFF_GROUND,
+    MOST_OFF_MAP,
+    MOST_STRAYED,
+    START_M,
+)
 from pipeline.stride.plausible import FIGURES, plausibility
 from pipeline.stride.scoring import QuestionScore, ScenarioScore, State, mean_of
 from pipeline.stride.sources import Settings
@@ -35,6 +42,7 @@ from pipeline.stride.summary import (
     duration_bin,
     summary_of,
 )
+from pipeline.stride.traps import SCALED_OVER_S, SCALED_SHARE
 
 SCHEMA = "stride_report"
 _LEFT_OUT: tuple[State, ...] = ("missing", "unreadable", "no_crowd", "lost", "uncounted")
@@ -48,6 +56,12 @@ RULES = {
     " asked for), present (share of the frames), stays (of an agent), jumps (steps faster than 10"
     " m/s), stacked (at exactly another's place), in_walls (in or through one). No score is changed"
     " by them.",
+    "warnings": f"Velocity columns off by more than {SCALED_SHARE:.0%} from what positions show in"
+    f" {SCALED_OVER_S:g} s; more than {MOST_OFF_MAP:.0%} of agent-frames over {BEYOND_M:g} m off"
+    f" the map, or {MOST_OFF_GROUND:.0%} off its walkable ground; more than {MOST_STRAYED:.0%} of"
+    f" people over {START_M:g} m from the given starts, or all nearer to them in a mirror image;"
+    " any other number of people than asked for. What is not known (map, starts, seconds between"
+    " frames) is not compared. No score is changed by them.",
     "axis_mean": "Mean of the axes' means; not the mean of scenario scores.",
     "reference": "As the published scorer: values and means rounded to 4 decimals, tolerance at"
     " least 0.01, NaN passes, errors and missing scenarios are left out.",

@@ -146,6 +146,18 @@ def test_a_table_without_a_time_in_some_row_is_refused(tmp_path):
         read(put(tmp_path / "p.csv", text), "table", columns=COLUMNS)
 
 
+def test_who_names_no_columns_is_shown_those_of_the_file(tmp_path):
+    with pytest.raises(SourceError, match=r"found none; give --columns .* of t, name, x, y"):
+        read(put(tmp_path / "p.csv", pathfinder()), "table")
+
+
+def test_a_row_of_units_may_stand_over_frames(tmp_path):
+    text = "n;who;x;y\n;;cm;cm\n" + "\n".join(f"{k};A;{100 + 48 * k},0;7,5" for k in range(5))
+    columns = {"frame": "n", "id": "who", "x": "x", "y": "y"}
+    imported = read(put(tmp_path / "p.csv", text), "table", columns=columns, fps=2.5)
+    assert value(imported.walk, "mean_speed") == pytest.approx(1.2)
+
+
 def test_a_parquet_table_has_no_row_of_units(tmp_path):
     frame = pl.DataFrame({"t": [0.0, 0.4], "name": ["A", "A"], "x": [1.0, 1.48], "y": [2.0, 2.0]})
     frame.write_parquet(tmp_path / "p.parquet")

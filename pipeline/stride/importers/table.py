@@ -72,9 +72,10 @@ def read_table(
     needed = {"id", "x", "y"} - set(columns)
     half = ("vx" in columns) != ("vy" in columns)
     if unknown or needed or half or ("frame" in columns) == ("time" in columns):
+        its_own = ", ".join(_read(path, {}).frame.columns)
         raise SourceError(
             f"{path}: expected columns for id, x, y and one of frame and time (and vx, vy), found"
-            f" {', '.join(columns) or 'none'}; give --columns id=NAME,x=NAME,..."
+            f" {', '.join(columns) or 'none'}; give --columns id=NAME,x=NAME,... of {its_own}"
         )
     table = _read(path, columns)
     nameless = table.frame[columns["id"]].null_count()
