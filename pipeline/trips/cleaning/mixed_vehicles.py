@@ -7,6 +7,7 @@ leaps too, so it takes two tracks that both move on and both keep coming back in
 shifted stretch, a mast's position reported between fixes, or a jump that lasts is not that.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,20 +23,23 @@ FEWEST_LEAPS = 4
 FEWEST_POINTS = 5  # of a track that counts
 MOST_IN_TURN = 3.0  # points a track has on average before the other one's turn
 _TRACKS = 8  # followed at a time
+_DEGREE_M = 111_195.0  # of a great circle: near enough for what is 200 m apart
 
 
 @dataclass(slots=True)
 class _Track:
     """What is known of a track: where it ended, its points, how far and how often it moved."""
 
-    point: int
+    t: float
+    east_m: float
+    north_m: float
     points: int = 1
     moved_m: float = 0.0
     moves: int = 0
 
-    def extend(self, point: int, step_m: float) -> None:
+    def extend(self, t: float, east_m: float, north_m: float, step_m: float) -> None:
         """Add the point that comes next, so far from the one before."""
-        self.point = point
+        self.t, self.east_m, self.north_m = t, east_m, north_m
         self.points += 1
         self.moved_m += step_m
         self.moves += step_m > 0
@@ -104,18 +108,28 @@ def _tracks(
     tracks: list[_Track] = []
     of_point: list[int] = []
     followed: list[int] = []  # the track left longest ago first
-    for point in stretch.tolist():
-        ends = np.array([tracks[n].point for n in followed], dtype=np.int64)
-        apart_m = points.step_length_m(ends, np.full(ends.size, point))
-        reach_m = np.maximum(most_speed_mps * (points.t[point] - points.t[ends]), NEAR_M)
-        apart_m[apart_m > reach_m] = np.inf
-        if not ends.size or np.isinf(apart_m.min()):
+    for t, east_m, north_m in _places(points, stretch):
+        near_m, nearest = math.inf, -1
+        for place, number in enumerate(followed):
+            track = tracks[number]
+            apart_m = math.hypot(east_m - track.east_m, north_m - track.north_m)
+            if apart_m < near_m and apart_m <= max(most_speed_mps * (t - track.t), NEAR_M):
+                near_m, nearest = apart_m, place
+        if nearest < 0:
             number = len(tracks)
-            tracks.append(_Track(point))
+            tracks.append(_Track(t, east_m, north_m))
         else:
-            nearest = int(np.argmin(apart_m))
             number = followed.pop(nearest)
-            tracks[number].extend(point, float(apart_m[nearest]))
+            tracks[number].extend(t, east_m, north_m, near_m)
         followed = [*followed, number][-_TRACKS:]
         of_point.append(number)
     return tracks, of_point
+
+
+def _places(points: TrackPoints, stretch: Ints) -> Iterator[tuple[float, float, float]]:
+    """Yield time, metres east and metres north of the first point, of each point of a stretch."""
+    lon, lat = points.lon[stretch], points.lat[stretch]
+    turn = (lon - lon[0] + 180) % 360 - 180  # the short way over the date line
+    east_m = turn * _DEGREE_M * np.cos(np.radians(lat[0]))
+    north_m = (lat - lat[0]) * _DEGREE_M
+    yield from zip(points.t[stretch].tolist(), east_m.tolist(), north_m.tolist(), strict=True)
