@@ -82,6 +82,12 @@ def test_a_starter_that_is_not_edited_credits_nobody(name):
         check_credit("lisbon", traces)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda f: f.stem)
+def test_every_city_of_the_project_credits_its_own_traces(file):
+    traces = msgspec.convert(yaml.safe_load(file.read_text("utf-8"))["traces"], TracesSettings)
+    check_credit(file.stem, traces)
+
+
 FILES = {
     "porto": {"train.csv": f"{HEADER}\n{row()}\n"},
     "simulated": {"simulated_train.csv": f"{HEADER}\n{row()}\n"},

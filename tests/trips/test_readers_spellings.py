@@ -151,6 +151,13 @@ def test_fields_may_be_separated_otherwise(tmp_path, delimiter, car):
     assert trips.select("vehicle_id", "lon", "lat").rows() == [(car.strip('"'), [24.9], [60.1])]
 
 
+def test_blanks_beside_the_separators_are_no_part_of_names_or_values(tmp_path):
+    lines = ["id, car, when, x, y", "7, c, 2024-05-01T07:00:00Z, 24.9, 60.1"]
+    trips, unread, *_ = table(tmp_path, *lines)
+    assert unread.is_empty()
+    assert trips.select("raw_trip_id", "lon").rows() == [("c/7", [24.9])]
+
+
 def test_a_decimal_comma_is_read(tmp_path):
     lines = ["id;car;when;x;y", "7;c;1714546800,5;24,94;60,17", "7;c;1714546801,5;24.95;60,17"]
     keys = {"delimiter": ";", "decimal": ",", "time": "epoch_s"}

@@ -49,7 +49,7 @@ def _csv(path: Path, traces: TableTraces) -> Iterator[pl.DataFrame]:
     for lines in line_blocks(path, traces.block_bytes):
         rows = lines
         if not header:
-            header = split_row(lines["text"][0], traces.delimiter) or []
+            header = [name.strip() for name in split_row(lines["text"][0], traces.delimiter) or []]
             _check_columns(path, header, traces)
             rows = lines.slice(1)
         yield _fields(rows, header, traces)
