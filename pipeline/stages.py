@@ -83,6 +83,7 @@ STAGES: tuple[Stage, ...] = (
         writes=("roads", "roads_metrics"),
         params=("roads",),
         config=("network", "name_tag", "bbox"),
+        files=("pipeline/city/tables/name_words.yaml",),
         rejects=True,
     ),
     Stage(
@@ -193,8 +194,9 @@ STAGES: tuple[Stage, ...] = (
         params=("seed", "check"),
         config=("name",),
         files=(
-            "pipeline/quality/tables/abbreviations.yaml",
+            "pipeline/city/tables/name_words.yaml",
             "pipeline/quality/tables/common_words.yaml",
+            "pipeline/quality/tables/kinds_of_words.yaml",
             "pipeline/quality/tables/labels",
             "pipeline/quality/tables/no_names.yaml",
             "pipeline/quality/tables/nouns.yaml",

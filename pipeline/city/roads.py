@@ -4,7 +4,8 @@
     -> 4217:11:13 and 4217:13:11, with length, bearing, speed and geometry in driving direction
 
 Only the largest strongly connected component is kept, so that every segment can be reached from
-every other; the rest is rejected by name. Paper: Appendix A.3.1, Table 9, "Road Segment".
+every other; the rest is rejected by name. A street has one spelling (`spelling.py`). Paper:
+Appendix A.3.1, Table 9, "Road Segment".
 """
 
 from enum import StrEnum
@@ -19,6 +20,7 @@ from pipeline.city.roadmap import geo_id
 from pipeline.city.segments import Bools, Ints, Segments, directed_segments, largest_component
 from pipeline.city.sources import BBox, NetworkConfig, RoadmapSource
 from pipeline.city.speeds import tag_speed_kph
+from pipeline.city.spelling import one_spelling
 from pipeline.city.ways import DRIVABLE, DrivableWays, read_drivable_ways
 from pipeline.errors import ParameterError, SourceError
 from pipeline.keys import Text
@@ -94,10 +96,11 @@ def city_roads(
         else largest_component(segments.u, segments.v)
     )
     frame = _describe(segments, ways.table, settings, prematched=prematched)
+    spelled = one_spelling(frame.filter(kept).sort("edge_id"))
     return CityRoads(
-        roads=frame.filter(kept).sort("edge_id"),
+        roads=spelled.roads,
         rejected=_rejections(frame.filter(~kept)),
-        metrics=_metrics(frame, kept, segments),
+        metrics=_metrics(frame, kept, segments) | {"respelled": spelled.respelled},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from pipeline.city.spelling import NameWords, name_words
 from pipeline.params import document_of
 from pipeline.quality.folding import fold, folded_words
 from pipeline.quality.phrases import PhraseTree
@@ -33,11 +34,9 @@ _ENDINGS = (
 _SHORTEST_STEM = 3
 
 
-class _Abbreviations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """abbreviations.yaml: short forms by language, and what kinds of words names are made of."""
+class _KindsOfWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """kinds_of_words.yaml: what kinds of words names are made of, and which grew into them."""
 
-    abbreviations: dict[str, dict[str, list[str]]]
-    connectors: list[str]
     road_types: list[str]
     place_types: list[str]
     district_types: list[str]
@@ -100,7 +99,8 @@ class _Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class WordTables(msgspec.Struct, frozen=True, dict=True):
     """All tables that decide what is a name and what it is to a trip."""
 
-    abbreviations: _Abbreviations
+    name_words: NameWords
+    kinds: _KindsOfWords
     no_names: _NoNames
     common_words: dict[str, str]
     roles: _Roles
@@ -109,7 +109,7 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     def short_form(self) -> dict[str, str]:
         """Return the short form of each word that has one, and of each short form itself."""
         found: dict[str, str] = {}
-        for language in self.abbreviations.abbreviations.values():
+        for language in self.name_words.abbreviations.values():
             for short, longs in language.items():
                 for long in longs:
                     found.setdefault(fold(long), fold(short))
@@ -131,12 +131,12 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def connectors(self) -> frozenset[str]:
         """Return the words that join the parts of a name."""
-        return frozenset(map(fold, self.abbreviations.connectors))
+        return frozenset(map(fold, self.name_words.connectors))
 
     @cached_property
     def types(self) -> dict[str, frozenset[str]]:
         """Return the words that say what kind of thing a name names, by kind, canonical."""
-        kinds = self.abbreviations
+        kinds = self.kinds
         return {
             "road": self._canonical_set(kinds.road_types),
             "place": self._canonical_set(kinds.place_types),
@@ -146,7 +146,7 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def directions(self) -> frozenset[str]:
         """Return the direction words of names, canonical."""
-        return self._canonical_set(self.abbreviations.directions)
+        return self._canonical_set(self.kinds.directions)
 
     @cached_property
     def never_names(self) -> frozenset[str]:
@@ -186,7 +186,7 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     def street_endings(self) -> dict[str, frozenset[str]]:
         """Return the ends of street names, folded, each with its short forms."""
         found: dict[str, frozenset[str]] = {}
-        for endings in self.abbreviations.street_endings.values():
+        for endings in self.kinds.street_endings.values():
             for ending, shorts in endings.items():
                 found[fold(ending)] = found.get(fold(ending), frozenset()) | set(map(fold, shorts))
         return found
@@ -194,13 +194,13 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def foreign_place_types(self) -> frozenset[str]:
         """Return the words for kinds of places that no English text has, canonical."""
-        kinds = self.abbreviations.foreign_place_types.values()
+        kinds = self.kinds.foreign_place_types.values()
         return self._canonical_set(word for some in kinds for word in some)
 
     @cached_property
     def shared_place_types(self) -> frozenset[str]:
         """Return the words for kinds of places that English has too, canonical."""
-        return self._canonical_set(self.abbreviations.shared_place_types)
+        return self._canonical_set(self.kinds.shared_place_types)
 
     @cached_property
     def generic(self) -> frozenset[str]:
@@ -322,7 +322,8 @@ def word_tables() -> WordTables:
         ParameterError: A table is missing or broken.
     """
     return WordTables(
-        abbreviations=document_of(TABLES / "abbreviations.yaml", _Abbreviations),
+        name_words=name_words(),
+        kinds=document_of(TABLES / "kinds_of_words.yaml", _KindsOfWords),
         no_names=document_of(TABLES / "no_names.yaml", _NoNames),
         common_words=document_of(TABLES / "common_words.yaml", dict[str, str]),
         roles=document_of(TABLES / "roles.yaml", _Roles),
