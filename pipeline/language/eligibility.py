@@ -14,6 +14,7 @@ from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Literal, NamedTuple
 
 from pipeline.language.areas import AreaFacts, CityAreas
+from pipeline.language.ends import end_street
 from pipeline.language.intent_settings import IntentsSettings
 from pipeline.language.route import Drive
 from pipeline.language.vocabulary import DAYS, HEADINGS, JOINT, PACES, TURNS, Vocabulary
@@ -126,8 +127,9 @@ def _anchors(seen: _Seen, anchor_m: float) -> Iterator[Target]:
     for place in seen.places:
         if place.phase == seen.last and place.distance_m <= anchor_m:
             yield _target("1.1", "place", [seen.last], names=[place.name], ids=[place.id])
-    if seen.meta.end_road is not None:
-        yield _target("1.1", "road", [seen.last], names=[seen.meta.end_road])
+    street = end_street(seen.meta)
+    if street is not None:
+        yield _target("1.1", "road", [seen.last], names=[street])
 
 
 def _fuzzy_ends(seen: _Seen, areas: CityAreas) -> Iterator[Target]:
@@ -211,9 +213,13 @@ def _avoided_zones(seen: _Seen, areas: CityAreas) -> Iterator[Target]:
 
 
 def _course(seen: _Seen, settings: IntentsSettings) -> Target:
-    """Return the one thing that tells the trip's course best: a road, a heading, or its turns."""
+    """Return the one thing that tells the trip's course best: a road, a heading, or its turns.
+
+    A trip that ends on its main road is not told to go there by it.
+    """
     road = seen.drive.main_road
-    if road is not None and seen.drive.main_share >= settings.stay_share:
+    stays = seen.drive.main_share >= settings.stay_share
+    if road is not None and stays and road != end_street(seen.meta):
         on_it = [phase.p for phase in seen.phases if road in phase.road_names]
         return _target("3.2", "stay_on", on_it, names=[road])
     heading = main_heading(seen.phases, settings.heading_strength)

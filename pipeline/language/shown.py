@@ -4,8 +4,8 @@
     ->  ShownTrip("1626278", ShownMeta(58, 16, "Saturday, Jun 14, ..."), [ShownPhase(0, "O", ...)])
 
 Of the two times of a phase the one spent in it is shown, not the paper's duration, which is 0 for
-one segment however long that takes: the times shown add up to that of the trip. The first and the
-last road are shown too, as the road names of a phase are a set.
+one segment however long that takes: the times shown add up to that of the trip. The streets it
+starts and ends on are shown too (`ends.py`), as the road names of a phase are a set.
 
 No cell id, no coordinate and no area narrative is shown (paper A.3.2 and A.3.6: the annotator
 ignores narratives, so it never gets them).
@@ -13,6 +13,7 @@ ignores narratives, so it never gets them).
 
 import msgspec
 
+from pipeline.language.ends import end_street, start_street
 from pipeline.records import Place, PlannedTrip
 
 
@@ -68,8 +69,8 @@ def shown_trip(trip: PlannedTrip) -> ShownTrip:
             n_phases=meta.n_phases,
             start_time=meta.start_time,
             time_spent=meta.time_spent,
-            start_road=meta.start_road,
-            end_road=meta.end_road,
+            start_road=start_street(meta),
+            end_road=end_street(meta),
         ),
         phases=[
             ShownPhase(

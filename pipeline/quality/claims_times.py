@@ -21,8 +21,9 @@ from pipeline.quality.stated import NUMBERS, number_of
 _DAY, _LAST_MINUTE = 1440, 59
 # Parts of the day as people use the words, minutes of the day: from, to.
 PARTS = {
-    "early morning": (0, 540), "early hours": (0, 480), "small hours": (0, 360), "dawn": (210, 540),
-    "predawn": (0, 420), "sunrise": (210, 540), "late morning": (570, 750), "morning": (0, 750),
+    "early morning": (210, 540), "early hours": (0, 480), "small hours": (0, 360),
+    "dawn": (210, 540), "predawn": (0, 420), "sunrise": (210, 540), "late morning": (570, 750),
+    "morning": (210, 750),
     "midday": (630, 870), "noon": (630, 870), "lunchtime": (630, 870), "afternoon": (705, 1110),
     "early afternoon": (705, 930), "late afternoon": (870, 1170), "evening": (990, 1440),
     "early evening": (960, 1200), "late evening": (1170, 1440), "tonight": (1050, 1830),

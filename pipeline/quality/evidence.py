@@ -93,6 +93,17 @@ class Evidence:
         """Return the phases in which something has this name."""
         return list(dict.fromkeys([spot[0] for spot in self.spots.get(name.text, ())]))
 
+    def end_road(self, phase: int) -> str | None:
+        """Return the road that a trip starts on in phase 0, or ends on in its last.
+
+        None for another phase, and where the first or last segment has no name: any road that the
+        phase lists may then be meant.
+        """
+        meta = self.trip.meta
+        if phase == 0:
+            return meta.start_road
+        return meta.end_road if phase == self.last else None
+
     def named(self, kind: NameKind) -> int:
         """Return how many different names of a kind it has."""
         return sum(any(spot[1] == kind for spot in spots) for spots in self.spots.values())

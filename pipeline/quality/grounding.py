@@ -26,7 +26,7 @@ from pipeline.quality.mentions import NameFinder
 from pipeline.quality.pairs import Pairs
 from pipeline.quality.reading import Reading
 from pipeline.quality.role_meant import role_meant
-from pipeline.quality.roles import RoleReader
+from pipeline.quality.roles import NameRole, RoleReader
 from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention, Phase
@@ -36,6 +36,9 @@ _BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
 # Roles of names that need not be on the trip.
 _NOT_DRIVEN = frozenset({"avoid", "aside"})
+# Roles of the road that a trip starts or ends on, and words that set it on that very road.
+_ENDS: tuple[Role, ...] = ("origin", "destination", "ends")
+_ON = frozenset({"on", "at"})
 # Rules, or none, that leave a name on the trip.
 _ON_TRIP = frozenset({None, Rule.UNVERIFIED})
 # Letters in common from which on an unknown name is told to be like one of the trip's, 0-1.
@@ -93,6 +96,10 @@ class Grounder:
             span = _span(reading, one)
             if one.candidates:
                 verdict = self._verdict(one.candidates, role.role, evidence)
+                # "Now that we are on A" of an instruction may be said on the way.
+                told = caption or query or role.role == "destination"
+                if told and _is_other_end(reading, found[number:], role, verdict, evidence):
+                    verdict = *verdict[:3], Rule.WRONG_PHASE
                 if verdict[3] is not None:
                     meant = role_meant(reading, found, number, roles, caption=caption, query=query)
                     verdict = _excused(verdict, meant, found[number + 1 :], evidence)
@@ -153,12 +160,15 @@ class Grounder:
         evidence: Evidence,
         span: tuple[int, int],
     ) -> Hit:
-        name, _, _, rule = verdict
+        name, _, spot, rule = verdict
         if rule is None:
             rule = Rule.GLOSSED_NAME if one.how == "glossed" else Rule.SHORT_NAME
             return Hit(rule, *span, f"for {name.text}")
         if rule is Rule.OFF_ROUTE_NAME:
             return Hit(rule, *span, f"{name.text}: in the city, not on this trip")
+        end = evidence.end_road(spot[0]) if spot and _fits(spot[0], role, evidence.last) else None
+        if role in _ENDS and end is not None:
+            return Hit(rule, *span, f"{name.text}: {_WANTED[role]}, where the road is {end}")
         phases = ", ".join(map(str, evidence.phases_of(name)))
         found = f"found in {phases} of 0-{evidence.last}"
         return Hit(rule, *span, f"{name.text}: {_WANTED[role or 'stay']}, {found}")
@@ -189,6 +199,31 @@ def _unnumbered(text: str, tables: WordTables) -> list[str]:
     """Return the canonical words of a name but for its numbers, Roman ones among them."""
     words = map(tables.canonical, folded_words(text))
     return [word for word in words if not word[0].isdigit() and not _ROMAN.fullmatch(word)]
+
+
+def _is_other_end(
+    reading: Reading, found: Sequence[Found], role: NameRole, verdict: _Verdict, evidence: Evidence
+) -> bool:
+    """Tell whether a text sets the start or end on a road that the first or last segment is not of.
+
+    Args:
+        reading: The text.
+        found: The road and the names after it: of "ends on A and B" one is enough.
+        role: Its role.
+        verdict: What it rests on.
+        evidence: The trip's own record.
+    """
+    one = found[0]
+    if verdict[3] is not None or role.role not in _ENDS or role.shared or not one.first:
+        return False
+    if reading.words[one.first - 1].canonical not in _ON:
+        return False
+    spots = evidence.spots.get(verdict[0].text, ())
+    here = [spot for spot in spots if _fits(spot[0], role.role, evidence.last)]
+    ends = {evidence.end_road(spot[0]) if spot[1] == "road" else None for spot in here}
+    listed = [other for other in found if other.first - one.end <= 1]
+    told = {candidate.name.text for other in listed for candidate in other.candidates}
+    return bool(ends) and None not in ends and ends.isdisjoint(told)
 
 
 def _excused(

@@ -100,7 +100,14 @@ def test_a_plan_with_a_form_or_length_that_was_renamed_is_refused(tmp_path, key)
 
 @pytest.mark.parametrize(
     ("hour", "part"),
-    [(0, "early_morning"), (5, "early_morning"), (6, "morning"), (13, "midday"), (23, "night")],
+    [
+        (0, "small_hours"),
+        (3, "small_hours"),
+        (4, "early_morning"),
+        (6, "morning"),
+        (13, "midday"),
+        (23, "night"),
+    ],
 )
 def test_a_part_of_the_day_begins_at_its_hour(hour, part):
     assert WORDS.part_of_day(hour).code == part

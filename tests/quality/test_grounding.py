@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ContractError
 from tests.language.trips import area, phased_trip, place, planned_trip, step
-from tests.quality.small_town import CAPTION, QUERY, porto, porto_trip, town_of
+from tests.quality.small_town import (
+    CAPTION,
+    LITERAL,
+    QUERY,
+    SmallTown,
+    porto,
+    porto_trip,
+    town_of,
+)
 
 PORTO = porto()
 
@@ -327,3 +335,34 @@ def test_two_names_lie_as_the_text_tells_them(text, rules):
 def test_a_name_that_lies_elsewhere_than_told_is_off_route():
     verdicts = porto().verdicts("Take Avenida da Boavista, then Rua de Santa Catarina.")
     assert verdicts == {"Avenida da Boavista": "grounded", "Rua de Santa Catarina": "off_route"}
+
+
+def returning() -> SmallTown:
+    """Return a town whose trip ends on Rua C, to which it comes back from Rua D in one phase."""
+    steps = step(["Rua B", "Rua A"]), step(["Rua M"]), step(["Rua C", "Rua D"])
+    trip = phased_trip(*steps, start_road="Rua B", end_road="Rua C")
+    return town_of(planned_trip(trip, places=[place(2, "Café Rio")]))
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "rules"),
+    [
+        ("The drive starts on Rua B and ends on Rua C.", CAPTION, []),
+        ("The drive starts on Rua B and concludes on Rua D.", CAPTION, ["wrong_phase"]),
+        ("The drive starts on Rua A and ends on Rua C.", CAPTION, ["wrong_phase"]),
+        ("Trips that start on Rua A.", QUERY, ["wrong_phase"]),
+        ("Drop me off on Rua D.", LITERAL, ["wrong_phase"]),
+        ("Drop me off on Rua C.", LITERAL, []),
+        # On the way, near it, and of two roads told as one end.
+        ("From Rua B it turns onto Rua A and ends at Café Rio on Rua D.", CAPTION, []),
+        ("It ends near Rua D.", CAPTION, []),
+        ("The drive ends on Rua D and Rua C.", CAPTION, []),
+    ],
+)
+def test_a_trip_starts_and_ends_on_the_road_of_its_first_and_last_segment(text, field, rules):
+    assert returning().rules(text, field) == rules
+
+
+def test_where_the_last_segment_has_no_name_any_road_of_the_phase_may_be_meant():
+    trip = phased_trip(step(["Rua A"]), step(["Rua C", "Rua D"]), end_road=None)
+    assert town_of(planned_trip(trip)).rules("It ends on Rua C.", CAPTION) == []

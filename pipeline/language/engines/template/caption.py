@@ -31,6 +31,8 @@ from pipeline.language.engines.template.wording import (
 
 MOST_ROADS, FEWEST_ROADS = 6, 3
 MOST_SCENES = 3
+# Sentences of a caption: two to four.
+MOST_SENTENCES = 4
 # Headings this close are one direction, from this angle on it is another, degrees.
 SAME_DEG, OTHER_DEG = 30.0, 45.0
 # The zone that is nearly everywhere says least, so any other is told first.
@@ -75,6 +77,7 @@ class _Writing:
         self._told_scenes: set[str] = set()
         self._scenes: list[Told] = []
         self._used: set[str] = set()
+        self._links = list(banks.caption["links"])
 
     def caption(self) -> Caption:
         first = self._phases[0]
@@ -85,7 +88,8 @@ class _Writing:
         heading = first.heading_deg if first.heading_strength >= STRAIGHT else None
         clauses = self._leg_clauses(legs, heading) or self._nameless_clause()
         ending, tells_duration = self._ending()
-        sentences = self._joined(opening, heading, clauses, ending)
+        most = MOST_SENTENCES if tells_duration else MOST_SENTENCES - 1
+        sentences = self._joined(opening, heading, [*clauses, ending], most)
         if not tells_duration:
             sentences += self._total()
         told = [Told(leg.road, True, leg.phases) for leg in legs]
@@ -107,7 +111,8 @@ class _Writing:
         start = next((s for s in evidence.starts if s.preposition != "in"), None)
         start = start or next(iter(evidence.starts), None)
         if start is not None:
-            values["origin"] = start.name
+            if start.preposition != "near":  # nothing shows that anybody left a place nearby
+                values["origin"] = start.name
             values["origin_on"] = f"{start.preposition} {start.name}"
             if evidence.first.district not in {None, start.name}:
                 values["area"] = evidence.first.district or ""
@@ -232,12 +237,9 @@ class _Writing:
 
     # ---- all of it ------------------------------------------------------------------------------
 
-    def _joined(
-        self, opening: str, heading: float | None, clauses: Sequence[str], ending: str
-    ) -> list[str]:
-        """Spread the clauses over sentences of one to three."""
+    def _joined(self, opening: str, heading: float | None, left: list[str], most: int) -> list[str]:
+        """Spread the clauses that are left over a few sentences; "it" begins every other one."""
         sentences = []
-        left = [*clauses, ending]
         if heading is not None and self._choices.chance(60):
             words = {"heading": compass_word(heading)}
             opening = f"{opening}, {self._pick('first_headings', words)}"
@@ -247,18 +249,19 @@ class _Writing:
         else:
             sentences.append(f"{opening}.")
         while left:
-            count = 1 + self._choices.below(3)
+            fewest = -(-len(left) // (most - len(sentences)))
+            count = max(fewest, 1 + self._choices.below(3))
             if len(left) - count == 1 and self._choices.chance(50):
                 count += 1
             now, left = left[:count], left[count:]
-            link = "{It}" if not sentences[1:] or not left else None
-            sentences.append(f"{self._link(link)} {in_a_row(now)}.")
+            first = "It" if len(sentences) == 1 else self._again()["It"]
+            link = first if len(sentences) % 2 else self._link()
+            sentences.append(f"{link} {in_a_row(now)}.")
         return sentences
 
-    def _link(self, link: str | None) -> str:
-        if link is not None:
-            return self._again()["It"]
-        return self._pick("links", self._again())
+    def _link(self) -> str:
+        """Return how a further sentence begins, each way once."""
+        return self._links.pop(self._choices.below(len(self._links))).fill(self._again())
 
     def _again(self) -> dict[str, str]:
         """Return the trip once named: mostly "it"."""

@@ -48,6 +48,7 @@ class Manner(NamedTuple):
 PLAIN = Manner("do", "with")
 TERSE = Manner("do", "with", bare=True)
 CHATTY = Manner("do_chatty", "with_chatty")
+ON_RECORD = Manner("do", "passing")
 
 
 class Composer:
@@ -82,7 +83,8 @@ class Composer:
         self._before = ""
 
     def _chosen_start(self, named: Sequence[Start]) -> Start | None:
-        starts = [start for start in named if start.name not in self.destination.names]
+        said = {name for each in (self.destination, *self.wishes) for name in each.names}
+        starts = [start for start in named if start.name not in said]
         if not starts:
             return None
         return starts[0] if self.choices.chance(75) else self.choices.pick(starts)

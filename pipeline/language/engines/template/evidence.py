@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pipeline.language.areas import lies_in, read_area
 from pipeline.language.eligibility import CLOCK_FROM_S, day_and_hour
+from pipeline.language.ends import end_street, start_street
 from pipeline.language.engines.template.banks import Banks
 from pipeline.language.engines.template.mentions import Mention, Mentions
 from pipeline.language.engines.template.skeletons import WAY
@@ -102,11 +103,13 @@ class Reader:
         """Return what may be said of a trip."""
         first, last = trip.phases[0], trip.phases[-1]
         first_area, last_area = self.area(first.desc), self.area(last.desc)
-        end_road = trip.meta.end_road
+        end_road = end_street(trip.meta)
         end_road = end_road if end_road and sayable(end_road) else None
         has_clock = trip.meta.t_start_s >= CLOCK_FROM_S
         clock = clock_of(trip.meta.start_time) if has_clock else None
-        beside = {"road": end_road, "district": last_area.district}
+        beside = {"district": last_area.district}
+        if end_road != start_street(trip.meta):
+            beside["road"] = end_road
         known = {slot: name for slot, name in beside.items() if name}
 
         end = Target("1.1", "road", [last.p], [end_road], [], "", "") if end_road else None
@@ -120,8 +123,6 @@ class Reader:
 
         starts = _starts(trip, first_area)
         told = _told([mention(target) for target in trip.intents.targets], None, starts)
-        passed = {name for wish in told.wishes for name in wish.names}
-        told = told._replace(starts=[start for start in starts if start.name not in passed])
         unnamed = mention(end) if end and not told.destination.names else None
         extras = [
             mention(target)
@@ -161,7 +162,21 @@ def _told(
     destination = ends[0] if ends else otherwise
     if destination is None:
         raise LookupError("expected a trip with a destination among its targets, found none")
-    return Told(destination, in_order(m for m in said if m not in ends), starts)
+    wishes = _each_once([mention for mention in said if mention not in ends])
+    return Told(destination, in_order(wishes), starts)
+
+
+def _each_once(wishes: Sequence[Mention]) -> list[Mention]:
+    """Leave out a wish that another holds: what keeps to a road while it seeks the parks."""
+    both = [wish.target for wish in wishes if wish.target.scenario == "3.3"]
+    held = {(name,) for target in both for name in target.names}
+    held |= {(code,) for target in both for code in target.feature.split(JOINT)}
+    return [
+        wish
+        for wish in wishes
+        if wish.target.scenario not in {"3.1", "3.2"}
+        or tuple(wish.target.names or [wish.target.feature]) not in held
+    ]
 
 
 def _extras(
@@ -185,7 +200,7 @@ def _extras(
 
 
 def _starts(trip: PlannedTrip, area: AreaWords) -> list[Start]:
-    road = trip.meta.start_road
+    road = start_street(trip.meta)
     starts = [Start(road, "on")] if road and sayable(road) else []
     near = [place for place in trip.places if place.phase == 0 and place.distance_m <= NEAR_M]
     starts += [Start(place.name, "near") for place in near[:1] if sayable(place.name)]

@@ -27,6 +27,8 @@ from pipeline.records import StylePlan
 
 # Longest texts, characters: those of prompts/annotate/answer.schema.json.
 LIMITS = {"literal": 500, "concise": 200, "chatty": 700}
+# Most words of a concise one; a long name counts as many.
+MOST_WORDS = {"concise": 25}
 # How often a persona is heard beside what is asked for, per cent.
 LITERAL_VOICE, CONCISE_VOICE = 65, 40
 # How often street and time are named where no wish does, per cent.
@@ -65,7 +67,9 @@ def _within(evidence: Evidence, plan: StylePlan, choices: Choices, banks: Banks)
     while True:
         text = _MAKERS[plan.style](told, plan, persona, choices, banks)
         text = ended(text, evidence.marked)
-        if len(text) <= LIMITS[plan.style] or not told.wishes:
+        fits = len(text) <= LIMITS[plan.style]
+        fits = fits and len(text.split()) <= MOST_WORDS.get(plan.style, len(text))
+        if fits or not told.wishes:
             return text
         told = told._replace(wishes=told.wishes[:-1])
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 WAY_ROLES = (
     "do", "do_chatty", "with", "with_chatty", "bit", "order", "abbr", "line", "say", "that",
 )  # fmt: skip
+# Those of what a driver may stop at: on record it is only passed.
+STOP_ROLES = (*WAY_ROLES, "passing")
 # Roles that end as sentences do, and roles that are joined and ended elsewhere.
 SENTENCE_ROLES = ("line", "say")
 FRAGMENT_ROLES = ("bit", "order", "abbr", "short")
@@ -48,8 +50,8 @@ KINDS = {
     "roads": Kind(
         frozenset({"roads", "chain"}), WAY_ROLES, frozenset({"series", "first", "rest", "second"})
     ),
-    "stop": Kind(_STOP, WAY_ROLES),
-    "pass": Kind(_ZONE, WAY_ROLES),
+    "stop": Kind(_STOP, STOP_ROLES),
+    "pass": Kind(_ZONE, STOP_ROLES),
     "district": Kind(frozenset({"district"}), WAY_ROLES),
     "prefer": Kind(_ZONE, WAY_ROLES),
     "avoid": Kind(_ZONE, WAY_ROLES),

@@ -146,7 +146,7 @@ class Mentions:
                 return None
             kind = UNNAMED_END
         elif kind in {"place", "road"}:
-            near = {slot: name for slot, name in beside.items() if name != names[0]}
+            near = {slot: name for slot, name in beside.items() if name not in names[0]}
             if kind == "road":
                 near.pop("road", None)
             fixed = {"name": names[0], **near}

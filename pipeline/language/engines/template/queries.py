@@ -3,13 +3,14 @@
 QueryPlan(dimensions=[2], targets=[roads Rua A, Rua B])
 ->  "Recorded drives from Rua X to Central that follow Rua A before Rua B."
 
-They speak of past trips, never to a driver. Each says the evidence of its own dimensions, with
-start and destination around it, and the three begin differently.
+They speak of past trips, never to a driver, and of no stop: the record shows what a trip passes,
+not what anybody did there. Each says the evidence of its own dimensions, with start and destination
+around it, and the three begin differently.
 """
 
 from pipeline.language.engines.template.banks import Banks
 from pipeline.language.engines.template.choices import Choices
-from pipeline.language.engines.template.composer import PLAIN, Composer, Makers
+from pipeline.language.engines.template.composer import ON_RECORD, Composer, Makers
 from pipeline.language.engines.template.evidence import Evidence, Told
 from pipeline.language.engines.template.skeletons import CLOCK, COURSE, PACE, WAY
 from pipeline.language.engines.template.wording import ended, in_a_row
@@ -65,7 +66,7 @@ def _query(told: Told, choices: Choices, banks: Banks) -> str:
             w.filled(bank.before_records, choices) for w in composer.of(CLOCK)
         ),
     }
-    composer = Composer(told, choices, manner=PLAIN, makers=makers)
+    composer = Composer(told, choices, manner=ON_RECORD, makers=makers)
     return composer.compose(bank.skeletons)
 
 

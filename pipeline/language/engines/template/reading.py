@@ -45,7 +45,6 @@ from pipeline.language.engines.template.kinds import (
     KINDS,
     PLAIN_SLOTS,
     SENTENCE_ROLES,
-    WAY_ROLES,
     ZONE_SLOTS,
 )
 from pipeline.language.engines.template.phrase import Phrase, Phrases
@@ -67,7 +66,7 @@ from pipeline.language.vocabulary import PACES, Vocabulary
 from pipeline.params import section_of
 
 # Raise it when code changes what the same banks say.
-CODE_VERSION = 1
+CODE_VERSION = 2
 FILES = ("caption", "chatty", "clock", "concise", "facilities", "literal", "narrative",
          "queries", "targets", "zones")  # fmt: skip
 DAYS_IN_FULL = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -177,7 +176,8 @@ def _targets(found: dict[str, dict[str, list[str]]]) -> dict[str, dict[str, Phra
                 expect_sentences(entries, f"{where}.{name}.{role}")
             elif role in FRAGMENT_ROLES:
                 expect_fragments(entries, f"{where}.{name}.{role}")
-        if kind.roles == WAY_ROLES:
+        if kind.roles != END_ROLES:
+            phrases.setdefault("passing", phrases["with"])
             for plain, more in _ADDED_TO.items():
                 phrases[more] = phrases[plain] + phrases[more]
         else:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # A longer name would not fit the texts' limits; nobody says one that long either.
 LONGEST_NAME = 80
-_NEVER_IN_TEXT = ("\N{EM DASH}", "\N{HORIZONTAL BAR}", ";", "  ")
+_NEVER_IN_TEXT = ("\N{EM DASH}", "\N{HORIZONTAL BAR}", ";", "  ", "(", "[")
 _CLOCK = re.compile(r" at (\d{1,2}):(\d{2}) ([AP])M$")
 _ENDS = (".", "!", "?")
 
@@ -23,10 +23,11 @@ def sayable(name: str) -> bool:
     """Tell whether a proper name can stand in a text as it is spelt.
 
     Not where it holds what no text may hold (an em-dash, a semicolon, a double space, a line break
-    or another control character), is blank at an end, or is longer than people say.
+    or another control character) or nobody says (brackets), is blank at an end, or is longer than
+    people say.
     """
     if name.isascii() and name.isprintable():
-        plain = ";" not in name and "  " not in name
+        plain = not any(mark in name for mark in (";", "  ", "(", "["))
     else:
         plain = not any(mark in name for mark in _NEVER_IN_TEXT) and not any(
             unicodedata.category(letter) in {"Cc", "Cs", "Zl", "Zp"} for letter in name
