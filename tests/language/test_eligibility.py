@@ -11,10 +11,11 @@ from pipeline.language.eligibility import (
     time_words,
     turns_of,
 )
+from pipeline.language.shown import shown_trip
 from pipeline.language.vocabulary import SCENARIOS, vocabulary
 from tests.language.said import AREAS, evidence, told
 from tests.language.towns import SETTINGS, block, town
-from tests.language.trips import area, cell_of, phased_trip, place, step, target
+from tests.language.trips import area, cell_of, phased_trip, place, planned_trip, step, target
 
 WORDS = vocabulary()
 PLAIN = phased_trip(step(["Rua A"]), step(["Rua B"]), step(["Rua C"]))
@@ -43,6 +44,21 @@ def test_the_road_of_the_end_and_named_places_near_it_are_exact_anchors():
 def test_the_road_of_the_end_is_where_the_drive_ends_not_the_last_name_met():
     trip = phased_trip(step(["Rua A"]), step(["Rua B", "Rua C"]), end_road="Rua B")
     assert about(evidence(trip), "1.1") == [("road", "Rua B")]
+
+
+@pytest.mark.parametrize("end_class", ["motorway", "motorway_link"])
+def test_nobody_gets_out_on_a_motorway_or_its_ramp(end_class):
+    trip = phased_trip(step(["Rua A"]), step(["A1"]), end_class=end_class)
+    assert "1.1" not in evidence(trip).targets
+    assert shown_trip(planned_trip(trip)).meta.end_road is None
+    assert about(evidence(phased_trip(step(["Rua A"]), step(["A1"]))), "1.1") == [("road", "A1")]
+
+
+def test_a_trip_that_ends_on_its_main_road_is_not_told_to_stay_on_it():
+    trip = phased_trip(step(["Rua A"]), step(["Rua A"]), step(["Rua A"]))
+    assert about(evidence(trip, drive={"main_road": "Rua A", "main_share": 1.0}), "3.2") == [
+        ("heading", "north")
+    ]
 
 
 def test_without_a_name_at_the_end_there_is_no_exact_anchor():

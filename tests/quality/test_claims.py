@@ -673,3 +673,19 @@ def test_minutes_of_one_stretch_are_of_the_first_phase_that_lasts_so_long():
     trip = phased_trip(*(step([f"Rua {name}"]) for name in "ABCD"), duration_s=1800)
     (claim,) = town_of(planned_trip(trip)).inspect("It spends 9 minutes on Rua B.", CAPTION).claims
     assert (claim.verdict, claim.phase) == ("supported", 1)
+
+
+@pytest.mark.parametrize(
+    ("start", "said", "rules"),
+    [
+        ("1:16 AM", "On an early weekday morning it heads north.", ["wrong_time"]),
+        ("1:16 AM", "On a weekday night it heads north.", []),
+        ("1:16 AM", "In the small hours it heads north.", []),
+        ("5:16 AM", "On an early weekday morning it heads north.", []),
+    ],
+)
+def test_one_in_the_morning_is_night_and_no_early_morning(start, said, rules):
+    trip = phased_trip(
+        step(["Rua A"]), step(["Rua B"]), start_time=f"Tuesday, Jun 17, 2014 at {start}"
+    )
+    assert town_of(planned_trip(trip)).rules(said, CAPTION) == rules
