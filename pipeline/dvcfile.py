@@ -123,7 +123,7 @@ PLOTS: dict[str, dict[str, Any]] = {
         "template": "linear",
     },
     "loss_plot": {
-        "x": "items",
+        "x": "pieces",
         "y": "reason",
         "title": "What was rejected, and why",
         "template": "bar_horizontal",

@@ -19,6 +19,11 @@ INSTANCES = "task instances, seven a trip"
 RAW_RELEASED = "raw trips with a released one"
 
 
+def rejected_label(stage: str, reason: str) -> str:
+    """Return the label of the pieces that a stage rejected for a reason."""
+    return f"- {stage}: {reason}"
+
+
 def loss_rows(cities: Sequence[dict[str, Any]]) -> list[tuple[str, list[int]]]:
     """Return the rows of the table: what is counted, and one number per city.
 
@@ -35,7 +40,7 @@ def loss_rows(cities: Sequence[dict[str, Any]]) -> list[tuple[str, list[int]]]:
     for stage in cities[0]["flow"] if cities else ():
         losses = [one["flow"][stage]["reasons"] for one in cities]
         rows += [
-            (f"- {stage}: {reason}", [loss.get(reason, 0) for loss in losses])
+            (rejected_label(stage, reason), [loss.get(reason, 0) for loss in losses])
             for reason in sorted({reason for loss in losses for reason in loss})
         ]
     rows += [

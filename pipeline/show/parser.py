@@ -28,7 +28,7 @@ def _add_show(commands: "Commands[argparse.ArgumentParser]") -> None:
         "trip_id",
         metavar="TRIP_ID",
         nargs="?",
-        help="id of a raw, cleaned or matched trip; left out: how trips ended, with ids",
+        help="id of a raw, cleaned or matched trip; left out: the loss table of the city, with ids",
     )
     parser.add_argument("--page", type=Path, metavar="FILE", help="write a map to FILE (.html)")
     parser.add_argument("--json", action="store_true", help="print the life as JSON")

@@ -47,7 +47,7 @@ def matching_figures(points: pl.DataFrame, matched: pl.DataFrame) -> dict[str, A
         "points_on_route_share": _share(on_route.height, by_point.height),
         "points_by_status": {row["status"]: row["len"] for row in status.to_dicts()},
         "distance_m": _quantiles(on_route["distance_m"]),
-        "trips": points.height,
+        "cleaned_trips": points.height,
         "trips_with_a_break_share": _share(
             points.filter(pl.col("parts") > 1).height, points.height
         ),
@@ -198,5 +198,5 @@ def _write_plots(io: StageIO, phased: pl.DataFrame, rejected: pl.DataFrame) -> N
     per_trip = phased.group_by("n_phases").agg(trips=pl.len()).sort("n_phases")
     io.write_csv("phases_plot", per_trip)
     reason = pl.concat_str("stage", "reason", separator=": ")
-    losses = rejected.group_by(reason=reason).agg(items=pl.len()).sort("reason")
+    losses = rejected.group_by(reason=reason).agg(pieces=pl.len()).sort("reason")
     io.write_csv("loss_plot", losses)

@@ -14,6 +14,8 @@ from pipeline.release.sankey import sankey
 from pipeline.release.splits import SplitShares
 from pipeline.schemas import check_frame, check_record
 from pipeline.stages import STAGES
+from pipeline.trips.ledger import STAGES_THAT_REJECT
+from pipeline.trips.report import loss_counts
 
 SHARES = SplitShares(train=0.7, val=0.1, test=0.2)
 
@@ -108,6 +110,13 @@ def test_each_piece_is_counted_once_under_the_raw_trip_it_comes_from():
     assert pieces["item_id"].to_list() == ["apart.1", "apart.1_p2", "apart.1_p3", "apart.2"]
     assert pieces["stage"].to_list() == ["select", "release", "match", "match"]
     assert pieces["decides"].to_list() == [False, True, False, False]
+
+
+def test_the_metrics_count_the_same_pieces_as_the_loss_table():
+    _, figures = account(LIFE_OF_NINE, REFUSALS)
+    flow = figures["flow"]
+    counted = loss_counts(REFUSALS)
+    assert counted == {stage: flow[stage]["reasons"] for stage in STAGES_THAT_REJECT}
 
 
 def test_the_counts_of_stages_add_up_and_lead_from_one_to_the_next():

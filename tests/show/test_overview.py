@@ -1,45 +1,71 @@
-"""A city without a trip id: how its trips ended, the most common end first."""
+"""A city without a trip id: the rows of its loss table, with ids."""
 
 import polars as pl
 import pytest
 
-from pipeline.artifacts import ARTIFACTS
+from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.errors import ParameterError, SourceError
+from pipeline.release.loss_table import RELEASED, loss_rows
 from pipeline.show.overview import overview_of
 from pipeline.tables import write_table
+from tests.release.test_loss import LIFE_OF_NINE, REFUSALS, account
+from tests.show.project import CITY, put, write_project
 
 
-def entry(number: int, state: str, reason: str | None) -> dict:
-    stage = "compress" if state == "phased" else "ingest"
-    return {"raw_trip_id": f"t{number}", "state": state, "stage": stage, "reason": reason,
-            "cleaned": 0, "drives": 0, "phased": 0}  # fmt: skip
+def counts_of(lines: list[str]) -> dict[str, int]:
+    """Read back what each line counts; ids follow after two blanks."""
+    cut = [[part.strip() for part in line.split("  ") if part.strip()] for line in lines]
+    return {label: int(count.replace(",", "")) for label, count, *_ in cut}
 
 
-def test_each_end_is_one_line_with_its_count_and_the_first_ids(tmp_path):
-    rows = [entry(i, "phased", None) for i in range(6)]
-    rows += [entry(i, "rejected", "too_short") for i in (7, 8)]
-    file = tmp_path / "data/toy/ledger.parquet"
-    write_table(pl.DataFrame(rows), file, ARTIFACTS["ledger"], shown="toy")
-    told = [line.split() for line in overview_of(tmp_path, "toy")]
-    assert told[0] == ["phased", "6", "t0", "t1", "t2", "t3", "..."]
-    assert told[1] == ["rejected", "by", "ingest:", "too_short", "2", "t7", "t8"]
+def test_a_label_counts_in_show_what_it_counts_in_the_loss_table(tmp_path):
+    entries, figures = account(LIFE_OF_NINE, REFUSALS)
+    file = artifact_path(ARTIFACTS["loss"], root=tmp_path, city="toy")
+    write_table(entries, file, ARTIFACTS["loss"], shown="toy")
+    shown = counts_of(overview_of(tmp_path, "toy"))
+    splits = {split: shown.pop(f"in {split}") for split in ("train", "val", "test")}
+    assert list(shown.items()) == [(label, one[0]) for label, one in loss_rows([figures])]
+    assert splits == figures["released"]["splits"]
+    assert shown["- match: drive_too_short"] == 1  # a piece of a trip that is released
 
 
-def test_the_loss_ledger_tells_the_end_of_each_raw_trip_once(tmp_path):
-    def loss(item, raw, stage, reason, split, *, decides=True):
-        state = "released" if reason is None else "rejected"
-        return {"item_id": item, "raw_trip_id": raw, "state": state, "stage": stage,
-                "reason": reason, "decides": decides, "split": split}  # fmt: skip
+def test_the_ids_are_those_of_the_pieces_that_are_counted(tmp_path):
+    def loss(item, raw, reason=None):
+        released = reason is None
+        return {"item_id": item, "raw_trip_id": raw, "decides": item == raw, "reason": reason,
+                "state": "released" if released else "rejected",
+                "stage": "release" if released else "check",
+                "split": "train" if released else None}  # fmt: skip
 
-    rows = [loss(f"t{i}", f"t{i}", "release", None, "train") for i in range(3)]
-    rows.append(loss("t0_p2", "t0", "check", "off_route", None, decides=False))
-    rows.append(loss("t9", "t9", "check", "near_duplicate", None))
+    rows = [loss(f"t{i}", f"t{i}") for i in range(5)]
+    rows += [loss("t5_p2", "t5"), loss("t6_p2", "t6", "off_route")]
     file = tmp_path / "data/toy/loss.parquet"
     write_table(pl.DataFrame(rows), file, ARTIFACTS["loss"], shown="toy")
-    assert [line.split() for line in overview_of(tmp_path, "toy")] == [
-        ["released,", "split", "train", "3", "t0", "t1", "t2"],
-        ["rejected", "by", "check:", "near_duplicate", "1", "t9"],
-    ]
+    lines = [line.split() for line in overview_of(tmp_path, "toy")]
+    assert ["in", "train", "6", "t0", "t1", "t2", "t3", "..."] in lines
+    assert ["-", "check:", "off_route", "1", "t6_p2"] in lines
+
+
+def test_before_the_account_pieces_are_followed_as_far_as_the_phases(tmp_path):
+    root = write_project(tmp_path)  # trip 17 drove 17 and 17_p2, which has too few phases
+    ends = [("17", "phased", "compress", None), *(
+        (str(i), "rejected", "ingest", "too_few_points") for i in (171, 18)
+    )]  # fmt: skip
+    put(root, "ledger", [
+        {"raw_trip_id": raw, "state": state, "stage": stage, "reason": reason,
+         "cleaned": 0, "drives": 0, "phased": 0} for raw, state, stage, reason in ends
+    ])  # fmt: skip
+    lines = overview_of(root, CITY)
+    assert counts_of(lines) == {
+        "raw trips": 3,
+        "+ more, where trips came apart": 1,
+        "- ingest: too_few_points": 2,
+        "- compress: too_few_phases": 1,
+        "= phased trips": 1,
+        "raw trips with a phased one": 1,
+    }
+    assert RELEASED not in counts_of(lines)
+    assert lines[2].split()[-2:] == ["171", "18"]
 
 
 def test_an_unknown_city_is_told_the_known_ones(tmp_path):
