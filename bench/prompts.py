@@ -21,14 +21,13 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from bench.built import ROOT, built
 from pipeline.language.annotate import AnnotateSettings, AnnotationRequests, trips_in
 from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.language.prompts import PROMPTS, json_text
 from pipeline.language.shots import chosen_shots, read_seeds
 from pipeline.language.shown import shown_trip
 from pipeline.params import Parameters
-
-ROOT = PROMPTS.parent
 
 
 def best_seconds(work: Callable[[], object], *, rounds: int) -> float:
@@ -48,6 +47,7 @@ def main() -> None:
     parser.add_argument("--shots", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
+    built([arguments.city], "planned")
     frame = pl.read_parquet(ROOT / "data" / arguments.city / "planned/*.parquet")
     trips = list(trips_in(frame))
     settings = Parameters(ROOT).section("annotate", AnnotateSettings)

@@ -28,6 +28,7 @@ import pipeline.quality
 if "--sources" in sys.argv:  # before any rule is imported
     pipeline.quality.__path__ = pipeline.quality.__path__[-1:]
 
+from bench.built import ROOT, built
 from pipeline.keys import Text
 from pipeline.params import Parameters
 from pipeline.quality import grounding
@@ -45,8 +46,6 @@ from pipeline.quality.mentions import NameFinder
 from pipeline.quality.tables import word_tables
 from pipeline.quality.verification import open_claims, rules_verdict, settled
 from pipeline.records import AnnotatedTrip
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 class City(NamedTuple):
@@ -66,7 +65,8 @@ def main() -> None:
     parser.add_argument("--sources", action="store_true")
     parser.add_argument("--automaton", action="store_true")
     arguments = parser.parse_args()
-    cities = [city_of(key) for key in arguments.city]
+    keys = built(arguments.city, "annotated", *NAME_TABLES)
+    cities = [city_of(key) for key in keys]
     trips = sum(len(city.trips) for city in cities)
     single = best(lambda: [checked(city, compare=False) for city in cities], arguments.rounds)
     whole = best(lambda: [checked(city, compare=True) for city in cities], arguments.rounds)
@@ -76,7 +76,7 @@ def main() -> None:
         f" {trips / single:,.0f} in those that need no other trip (1, 2, 3 by rule, 5)"
     )
     if arguments.automaton:
-        for key, city in zip(arguments.city, cities, strict=True):
+        for key, city in zip(keys, cities, strict=True):
             compare_search(key, city, arguments.rounds)
 
 

@@ -4,9 +4,10 @@
     ->  release     100,000 trips       720 trips/CPU-s     806 MB at most
 
 The city is a default one with so many simulated trips on its roads, dealt to shards as its
-configuration advises. The stages run in the order of the journey, each in a process of its own, and
-each reads what the one before wrote; memory is the most that process held. Files go to
-bench/work/stages and stay there, so `--stages` can take up again at any stage.
+configuration advises; where its ground is not built yet, it is made first. The stages run in the
+order of the journey, each in a process of its own, and each reads what the one before wrote; memory
+is the most that process held. Files go to bench/work/stages and stay there, so `--stages` can take
+up again at any stage.
 """
 
 import argparse
@@ -26,11 +27,11 @@ from pipeline.artifacts import ARTIFACTS, artifact_path  # noqa: E402
 from pipeline.stages import STAGES, Stage  # noqa: E402
 
 WORK = ROOT / "bench" / "work" / "stages"
-# What does not grow with the trips is made: the ground is copied, crowds have no trips.
-GROUND = ("osm_manifest", "context_manifest", "roads", "road_cells", "cells", "reviews")
 FIRST = "simulate"
-MEASURED = [stage for stage in STAGES if not stage.name.startswith("stride_")]
-MEASURED = MEASURED[[stage.name for stage in MEASURED].index(FIRST) :]
+# Crowds have no trips, and the ground does not grow with them.
+_JOURNEY = [stage for stage in STAGES if not stage.name.startswith("stride_")]
+_BEGIN = [stage.name for stage in _JOURNEY].index(FIRST)
+GROUND, MEASURED = _JOURNEY[:_BEGIN], _JOURNEY[_BEGIN:]
 # As configs/<city>.yaml advises.
 TRIPS_PER_SHARD = 30_000
 
@@ -94,10 +95,27 @@ def lay_out(root: Path, city: str, trips: int) -> None:
     (root / "configs").mkdir(parents=True)
     for file, values in ((f"configs/{city}.yaml", config), ("params.yaml", params)):
         (root / file).write_text(yaml.safe_dump(values, sort_keys=False), "utf-8")
-    for name in GROUND:
-        old, new = (artifact_path(ARTIFACTS[name], root=one, city=city) for one in (ROOT, root))
+    lay_ground(root, city)
+
+
+def lay_ground(root: Path, city: str) -> None:
+    """Copy what the measured stages read of the ground; where it is not built, build it."""
+    artifact_path(ARTIFACTS["reviews"], root=root, city=city).mkdir(parents=True)  # by nobody
+    made = {name for stage in GROUND for name in stage.writes}
+    read = sorted(made & {name for stage in MEASURED for name in stage.reads})
+    places = [
+        tuple(artifact_path(ARTIFACTS[name], root=one, city=city) for one in (ROOT, root))
+        for name in read
+    ]
+    missing = [old for old, _ in places if not old.exists()]
+    if missing:
+        print(f"{missing[0].relative_to(ROOT)}: not there; the ground is made first", flush=True)
+        for stage in GROUND:
+            run(stage, city, root)
+        return
+    for old, new in places:
         new.parent.mkdir(parents=True, exist_ok=True)
-        (shutil.copytree if old.is_dir() else shutil.copy)(old, new)
+        shutil.copy(old, new)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
 """How long STRIDE takes: the 20 measures on one big crowd, and a benchmark of the released size.
 
     python bench/stride.py
+    python bench/stride.py --crowd 1200 300 --scenarios 936
 
-1. 300 people, 1200 frames: the 20 measures and the scoring of a scenario, beside the same measures
-   written plainly (`bench/stride_plain.py`: full distance matrices), on one core.
+1. A crowd of 1200 frames and 300 people: the 20 measures and the scoring of a scenario, beside the
+   same measures written plainly (`bench/stride_plain.py`: full distance matrices), on one core.
 2. 936 scenarios of median size (41 people, 300 frames), read from an .npz and scored.
 
-The walkers are simulated; figures are CPU seconds on one core, medians of five runs.
+The walkers are simulated; figures are CPU seconds on one core, medians of the runs.
 """
 
+import argparse
 import os
 import statistics
 import sys
@@ -32,9 +34,7 @@ from pipeline.stride.scoring import score_benchmark, score_scenario
 from pipeline.stride.sources import Settings, open_source, read_states
 
 DT_S = 0.2
-BIG = (1200, 300)
-MEDIAN, SCENARIOS = (300, 41), 936
-RUNS = 5
+MEDIAN = (300, 41)
 
 
 def crowd(name: str, *, frames: int, agents: int) -> np.ndarray:
@@ -58,19 +58,19 @@ def scenario(name: str) -> Scenario:
     return Scenario(name, "", "", "", "", None, "", questions, {})
 
 
-def median_s(work: Callable[[], object]) -> float:
+def median_s(work: Callable[[], object], runs: int) -> float:
     """Return the median CPU time of some runs: on one core the wall time of a machine at rest."""
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         start = time.process_time()
         work()
         times.append(time.process_time() - start)
     return statistics.median(times)
 
 
-def bench_one() -> None:
+def bench_one(frames: int, agents: int, runs: int) -> None:
     """Time one big scenario, and hold the fast measures to the plain ones."""
-    states = crowd("big", frames=BIG[0], agents=BIG[1])
+    states = crowd("big", frames=frames, agents=agents)
     settings = Settings("strict", dt_s=DT_S)
     asked = scenario("big")
 
@@ -84,17 +84,17 @@ def bench_one() -> None:
 
     plain, ours = plain_measures(states), fast()
     apart = max(abs(float(plain[name]) - float(ours[name] or 0.0)) for name in plain)
-    plain_s, fast_s = median_s(lambda: plain_measures(states)), median_s(fast)
-    print(f"{BIG[1]} people, {BIG[0]} frames, one core")
+    plain_s, fast_s = median_s(lambda: plain_measures(states), runs), median_s(fast, runs)
+    print(f"{agents} people, {frames} frames, one core")
     print(f"  20 measures, plain   {plain_s:7.3f} s")
     print(f"  20 measures, ours    {fast_s:7.3f} s   {plain_s / fast_s:.1f} x, apart {apart:.1e}")
-    print(f"  read, measure, score {median_s(scored):7.3f} s   (wanted: below 0.5 s)")
+    print(f"  read, measure, score {median_s(scored, runs):7.3f} s   (wanted: below 0.5 s)")
 
 
-def bench_many() -> None:
+def bench_many(scenarios: int) -> None:
     """Time a benchmark of the released size."""
     arrays = {
-        f"{n:04d}": crowd(str(n), frames=MEDIAN[0], agents=MEDIAN[1]) for n in range(SCENARIOS)
+        f"{n:04d}": crowd(str(n), frames=MEDIAN[0], agents=MEDIAN[1]) for n in range(scenarios)
     }
     benchmark = Benchmark("", tuple(map(scenario, arrays)), "released", {})
     with tempfile.TemporaryDirectory() as folder:
@@ -110,5 +110,10 @@ def bench_many() -> None:
 
 if __name__ == "__main__":
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
-    bench_one()
-    bench_many()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--crowd", type=int, nargs=2, default=(1200, 300), metavar=("T", "N"))
+    parser.add_argument("--scenarios", type=int, default=936)
+    parser.add_argument("--runs", type=int, default=5)
+    asked = parser.parse_args()
+    bench_one(*asked.crowd, asked.runs)
+    bench_many(asked.scenarios)

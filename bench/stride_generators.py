@@ -2,10 +2,10 @@
 
     dvc repro stride_maps && python bench/stride_generators.py
 
-On each map of data/stride/maps.parquet, or on the first with --map: 50, 100 and 300 people wander
-for 1,200 steps of 0.1 s, so that nobody leaves; then 300 people walk to the exits. Printed: CPU
+On each map of data/stride/maps.parquet, or on the one of --map: 50, 100 and 300 people wander for
+1,200 steps of 0.1 s, so that nobody leaves; then 300 people walk to the exits. Printed: CPU
 seconds on one core, least distance of a body from a wall (below 0: inside), the fastest step, and
-contacts of one person. Medians of three runs for times, the worst of all for the rest.
+contacts of one person. Medians of the runs for times, the worst of all for the rest.
 """
 
 import argparse
@@ -31,24 +31,29 @@ from pipeline.stride.states import Fault, initial_state
 from pipeline.stride.ways import Ways
 
 ROOT = Path(__file__).resolve().parent.parent
-STEPS, RUNS = 1200, 3
+MAPS = "data/stride/maps.parquet"
 ROLES = {
     "wander": Role("people", 1.0, "wander", "anywhere", (1.2, 0.25), pause_s=(0.0, 5.0)),
     "walk": Role("people", 1.0, "walk", "anywhere", (1.3, 0.25), to=["exits"]),
 }
-CASES = (("wander", 50), ("wander", 100), ("wander", 300), ("walk", 300))
 
 
 def main() -> None:
     """Run all cases and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--map", help="map_id; all of them by default")
-    wanted = parser.parse_args().map
+    parser.add_argument("--people", type=int, nargs="+", default=[50, 100, 300])
+    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--runs", type=int, default=3)
+    asked = parser.parse_args()
+    if not (ROOT / MAPS).exists():
+        sys.exit(f"{MAPS}: not there, nothing to measure; `dvc repro stride_maps`")
+    cases = [*(("wander", count) for count in asked.people), ("walk", max(asked.people))]
     force = section_of(ROOT / "params.yaml", "stride_simulate", SimulateSettings).force
-    maps = maps_of(pl.read_parquet(ROOT / "data/stride/maps.parquet"))
+    maps = maps_of(pl.read_parquet(ROOT / MAPS))
     print(f"{'map':<28} {'case':<11} {'cpu s':>6} {'wall m':>8} {'m/s':>5} {'contacts':>9}")
     for record in maps:
-        if wanted not in {None, record.map_id}:
+        if asked.map not in {None, record.map_id}:
             continue
         begin = time.process_time()
         ways = Ways(CrowdMap(record))
@@ -56,18 +61,18 @@ def main() -> None:
             ways.to_anchor(anchor.id)
         ready = time.process_time() - begin
         print(f"{record.map_id:<28} {'ways':<11} {ready:>6.2f} ({len(record.anchors)} anchors)")
-        for motion, count in CASES:
-            figures = case(ways, motion, count, force)
+        for motion, count in cases:
+            figures = case(ways, motion, count, force, steps=asked.steps, runs=asked.runs)
             print(f"{record.map_id:<28} {motion + ' ' + str(count):<11} {figures}")
 
 
-def case(ways: Ways, motion: str, count: int, force) -> str:
+def case(ways: Ways, motion: str, count: int, force, *, steps: int, runs: int) -> str:
     """Return one line of figures."""
     role = ROLES[motion]
     draft = Draft("bench", count, 120.0, None, [role])
-    pace = Pace(STEPS * force.step_s, force.step_s, 0.0)
+    pace = Pace(steps * force.step_s, force.step_s, 0.0)
     times, room, fastest, contacts = [], np.inf, 0.0, 0.0
-    for run in range(RUNS):
+    for run in range(runs):
         rng = rng_for(run, "bench", f"{motion} {count}")
         people = initial_state(draft, ways, rng=rng, radius_m=(0.2, 0.25))
         if isinstance(people, Fault):

@@ -11,16 +11,14 @@ apart. The first round only warms up.
 import argparse
 import statistics
 import time
-from pathlib import Path
 
 import msgspec
 import polars as pl
 
+from bench.built import ROOT, built
 from pipeline.language.engines.template import TemplateEngine, realiser, template_revision
 from pipeline.language.requests import ModelId, Request, Sampling
 from pipeline.records import PlannedTrip
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
@@ -32,7 +30,7 @@ def main() -> None:
     begin = time.process_time()
     realiser()
     print(f"phrase banks read in {time.process_time() - begin:.2f} CPU s")
-    requests = requests_of(arguments.city)
+    requests = requests_of(built(arguments.city, "planned"))
     rates = [rate(requests) for _ in range(arguments.rounds + 1)][1:]
     print(
         f"{len(requests):,} trips, all nine fields as JSON: median {statistics.median(rates):,.0f}"

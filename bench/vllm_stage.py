@@ -22,6 +22,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from pipeline.errors import PipelineError
 from pipeline.language.asking import ask
 from pipeline.language.engines.settings import VllmSettings, model_id
 from pipeline.language.engines.vllm import VllmEngine
@@ -142,4 +143,7 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except PipelineError as fault:  # no vLLM here, or no such model
+        sys.exit(str(fault))

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from pipeline.release.loss import INSTANCES_PER_TRIP
-from pipeline.release.routes import routes_of, shared_routes, twins_of
+from pipeline.release.routes import ROUTE, routes_of, shared_routes, twins_of
 from pipeline.release.splits import SPLITS
 
 # Task: prefix of its texts, number of them.
@@ -72,20 +72,24 @@ def split_figures(traits: pl.DataFrame) -> dict[str, Any]:
 
 def sharing_figures(traits: pl.DataFrame, *, near: float) -> dict[str, Any]:
     """Count the trips of val and test whose route is known from train."""
-    train = traits.filter(split="train")
+    train = _routes(traits, "train")
     shared = {
-        split: shared_routes(traits.filter(split=split), train, near=near) for split in SPLITS[1:]
+        split: shared_routes(_routes(traits, split), train, near=near) for split in SPLITS[1:]
     }
     return {"near_jaccard": near, **shared}
 
 
 def scored_sharing_figures(traits: pl.DataFrame, *, near: float) -> dict[str, Any]:
     """Count the trips of val whose route occurs in test, and those of test that occur in val."""
-    val, test = (traits.filter(split=split) for split in SPLITS[1:])
+    val, test = (_routes(traits, split) for split in SPLITS[1:])
     return {
         "val": shared_routes(val, test, near=near),
         "test": shared_routes(test, val, near=near),
     }
+
+
+def _routes(traits: pl.DataFrame, split: str) -> pl.DataFrame:
+    return traits.lazy().filter(split=split).select(ROUTE).collect()
 
 
 def pool_figures(traits: pl.DataFrame) -> dict[str, int]:

@@ -9,13 +9,11 @@ split by trip is the paper's. The figures say how far a score can come from memo
 """
 
 from hashlib import blake2b
-from typing import Any
 
-import numpy as np
 import polars as pl
 
-# Pairs of trips that one product of matrices compares: some 100 MB.
-_PAIRS_AT_ONCE = 1_000_000
+# What `routes_of` keeps of a route.
+ROUTE = ("same_segments", "same_cells", "edges")
 
 
 def routes_of(trips: pl.DataFrame) -> pl.DataFrame:
@@ -57,7 +55,7 @@ def shared_routes(trips: pl.DataFrame, known: pl.DataFrame, *, near: float) -> d
     counts = {"trips": trips.height}
     for name in ("same_segments", "same_cells"):
         counts[name] = int(trips[name].is_in(known[name].implode()).sum())
-    counts["near"] = int(_near(trips["edges"], known["edges"], near).sum())
+    counts["near"] = _near(trips, known, near)
     return counts
 
 
@@ -85,30 +83,11 @@ def same_route_ids(trips: pl.DataFrame, twins: pl.DataFrame) -> pl.Series:
     return others.list.sort().alias("same_route")
 
 
-def _near(trips: pl.Series, known: pl.Series, near: float) -> Any:
-    """Return a mask over `trips`: which have a near one among the known."""
-    from scipy import sparse  # noqa: PLC0415 - slow to import
+def _near(trips: pl.DataFrame, known: pl.DataFrame, near: float) -> int:
+    """Count the trips near one of the known; a route that many drive is compared once."""
+    from pipeline.release.near import any_near  # noqa: PLC0415 - numba is slow to import
 
-    found = np.zeros(trips.len(), dtype=bool)
-    if not trips.len() or not known.len():
-        return found
-    sizes, other_sizes = (routes.list.len().to_numpy().astype(int) for routes in (trips, known))
-    edges = pl.concat([trips, known]).explode().to_numpy()
-    different, columns = np.unique(edges, return_inverse=True)
-    ours, theirs = (
-        # A row a route, a column a segment, 1 where it is driven.
-        sparse.csr_array(
-            (np.ones(some.size, dtype=np.int32), some, np.concatenate([[0], np.cumsum(lengths)])),
-            shape=(lengths.size, different.size),
-        )
-        for some, lengths in (
-            (columns[: sizes.sum()], sizes), (columns[sizes.sum() :], other_sizes)
-        )
-    )  # fmt: skip
-    theirs = theirs.T.tocsr()
-    step = max(1, _PAIRS_AT_ONCE // known.len())
-    for start in range(0, trips.len(), step):
-        common = (ours[start : start + step] @ theirs).tocoo()
-        union = sizes[start + common.row] + other_sizes[common.col] - common.data
-        found[start + common.row[common.data >= near * union - 1e-9]] = True
-    return found
+    routes = trips.group_by("same_segments").agg(pl.col("edges").first(), pl.len())
+    known_routes = known.unique("same_segments")
+    found = any_near(routes["edges"], known_routes["edges"], near=near)
+    return int(routes["len"].filter(pl.Series(found, dtype=pl.Boolean)).sum())

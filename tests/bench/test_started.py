@@ -1,0 +1,184 @@
+"""Every benchmark runs: each script of bench/ is started once, at its smallest size.
+
+They run in a copy of the project whose one city has come to its end with twelve trips (made by
+`bench/stages.py` itself), so nothing here touches bench/work or reads the data of the checkout.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bench.peers.osm_file import write_osm_file
+from pipeline.artifacts import ARTIFACTS
+from pipeline.stages import STAGES
+from pipeline.stride.maps import maps_frame
+from pipeline.tables import write_table
+from tests.bench.towns import square_town
+from tests.language.models import QUIET_AND_SMALL, write_tiny_llama
+from tests.stride.places import square
+
+ROOT = Path(__file__).resolve().parents[2]
+TRIPS = "12"
+
+
+def scripts() -> set[str]:
+    """Return the files of bench/ that can be started, as paths without `.py`."""
+    home = ROOT / "bench"
+    return {
+        str(file.relative_to(home).with_suffix(""))
+        for file in [*home.glob("*.py"), *home.glob("peers/*.py")]
+        if '__name__ == "__main__"' in file.read_text("utf-8")
+    }
+
+
+class Project:
+    """A copy of the project in which benchmarks are started, each once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._said: dict[str, str] = {}
+        left_out = shutil.ignore_patterns("work", "__pycache__")
+        shutil.copytree(ROOT / "bench", root / "bench", ignore=left_out)
+        for name in ("pipeline", "prompts", "schemas", "configs", "params.yaml"):
+            (root / name).symlink_to(ROOT / name)
+        (root / "data").mkdir()
+
+    def start(self, script: str, *arguments: str, expect: int = 0) -> str:
+        """Start a script as its docstring says; return what it printed, both streams together."""
+        file, module = f"bench/{script}.py", f"bench.{script}"
+        as_module = f"python -m {module}" in (self.root / file).read_text("utf-8")
+        started = ["-m", module] if as_module else [file]
+        done = subprocess.run(
+            [sys.executable, *started, *arguments],
+            cwd=self.root, env=os.environ | QUIET_AND_SMALL, text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        assert done.returncode == expect, done.stdout[-4000:]
+        assert "Traceback" not in done.stdout
+        return done.stdout
+
+    def said(self, script: str) -> str:
+        """Return what a script prints at its smallest size; it is started once."""
+        if script not in self._said:
+            self._said[script] = self.start(script, *map(str, SMALLEST[script].arguments(self)))
+        return self._said[script]
+
+
+class Smallest(NamedTuple):
+    """How a script is started so that it takes seconds, and what it must print at least."""
+
+    arguments: Callable[[Project], list[object]]
+    prints: str
+
+
+def _city(project: Project) -> list[object]:
+    """Give the city whose trips the stages have been through."""
+    project.said("stages")
+    city = project.root / "data/helsinki"
+    if city.is_symlink():
+        city.unlink()
+    if not city.exists():
+        city.symlink_to(project.root / f"bench/work/stages/helsinki-{TRIPS}/data/helsinki")
+    return ["--city", "helsinki", "--rounds", 1]
+
+
+def _ground(project: Project) -> list[object]:
+    """Let the stages find the ground of the checkout, where it is built."""
+    if (ROOT / "data/helsinki/names.parquet").exists():
+        (project.root / "data/helsinki").symlink_to(ROOT / "data/helsinki")
+    return ["--trips", TRIPS]
+
+
+def _town(project: Project) -> list[object]:
+    file = project.root / "town.osm.pbf"
+    if not file.exists():
+        write_osm_file(square_town(21, 200.0), file)
+    return ["--trips", 2, "--sets", "sim15", "--pbf", file]
+
+
+def _matched(project: Project) -> list[object]:
+    project.said("match")
+    home = project.root / "bench/work/data/town"
+    return ["--network", home / "network.parquet", "--case", home / "sim15-2",
+            "--result", home / "sim15-2/matched/ours"]  # fmt: skip
+
+
+def _maps(project: Project) -> list[object]:
+    artifact = ARTIFACTS["stride_maps"]
+    file = project.root / artifact.place
+    write_table(maps_frame([square().record]), file, artifact, shown=file.name)
+    return ["--people", 5, "--steps", 20, "--runs", 1]
+
+
+def _model(project: Project) -> list[object]:
+    model = write_tiny_llama(project.root / "tiny")
+    return [model, "--requests", 2, "--window", 2, "--rounds", 1]
+
+
+SMALLEST = {
+    "accuracy": Smallest(_matched, '"f1": '),
+    "agreement": Smallest(lambda _: ["--items", 100], "100 items by 3 raters: alpha"),
+    "datasets": Smallest(_town, "sim15: 2 traces"),
+    "ledger": Smallest(lambda _: ["--rows", 20, "--rounds", 1], "a run that finds all its answers"),
+    "match": Smallest(lambda one: [*_town(one), "--rounds", 1, "--peers", ""], r"\| ours +\|"),
+    "prompts": Smallest(_city, "messages and key"),
+    "quality": Smallest(_city, "per CPU second in all stages"),
+    "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
+    "stages": Smallest(_ground, rf"report +{TRIPS} trips"),
+    "stride": Smallest(
+        lambda _: ["--crowd", 20, 8, "--scenarios", 2, "--runs", 1], "2 scenarios of 41 people"
+    ),
+    "stride_generators": Smallest(_maps, "wander 5"),
+    "template": Smallest(_city, "per CPU second"),
+    "vllm_stage": Smallest(_model, r"window, ask\(\) and ledger"),
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return Project(tmp_path_factory.mktemp("bench"))
+
+
+def test_every_script_has_a_smallest_size():
+    # `peers/worker` answers orders that `match` gives it.
+    assert scripts() - {"peers/worker"} == set(SMALLEST)
+
+
+@pytest.mark.parametrize("script", sorted(SMALLEST))
+def test_a_script_runs_at_its_smallest_size(script: str, project: Project):
+    assert re.search(SMALLEST[script].prints, project.said(script))
+
+
+def test_the_stages_measured_are_all_that_go_through_the_trips(project: Project):
+    measured = re.findall(r"^(\w+) .*trips/CPU-s", project.said("stages"), re.MULTILINE)
+    ground = {"pull_osm", "pull_context", "roads", "cells", "names"}
+    assert measured == [
+        one.name for one in STAGES if one.name not in ground and not one.name.startswith("stride_")
+    ]
+
+
+@pytest.mark.parametrize("script", ["prompts", "quality", "template"])
+def test_a_city_that_is_not_built_is_named_with_the_command(script: str, tmp_path: Path):
+    said = Project(tmp_path).start(script, "--city", "monaco", expect=1)
+    assert re.search(
+        r"data/monaco/\w+: not there, monaco is left out; `dvc repro \w+@monaco`", said
+    )
+
+
+def test_maps_that_are_not_built_are_named_with_the_command(tmp_path: Path):
+    said = Project(tmp_path).start("stride_generators", expect=1)
+    assert (
+        said == "data/stride/maps.parquet: not there, nothing to measure; `dvc repro stride_maps`\n"
+    )
+
+
+def test_a_model_that_is_not_there_is_one_line(tmp_path: Path):
+    said = Project(tmp_path).start("vllm_stage", "nowhere/at/all", expect=1)
+    assert len(said.splitlines()) == 1
