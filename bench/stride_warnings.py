@@ -144,6 +144,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--every", type=int, default=1, help="every n-th walk (default: 1)")
     every = parser.parse_args().every
+    if not (DATA / "trajectories").exists():
+        sys.exit(
+            "data/stride/trajectories: not there, nothing to measure; `dvc repro stride_simulate`"
+        )
     for generator in GENERATORS:
         print(generator)
         for line in table(built(generator, every)):

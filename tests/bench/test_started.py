@@ -13,16 +13,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
 import pytest
 
 from bench.peers.osm_file import write_osm_file
 from pipeline.artifacts import ARTIFACTS
 from pipeline.stages import STAGES
+from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import maps_frame
+from pipeline.stride.scenario_records import scenarios_frame
+from pipeline.stride.simulate import GENERATORS
 from pipeline.tables import write_table
 from tests.bench.towns import square_town
 from tests.language.models import QUIET_AND_SMALL, write_tiny_llama
-from tests.stride.places import square
+from tests.stride.crowds import walkers
+from tests.stride.places import person, role, scenario, square
 
 ROOT = Path(__file__).resolve().parents[2]
 TRIPS = "12"
@@ -49,6 +54,11 @@ class Project:
         for name in ("pipeline", "prompts", "schemas", "configs", "params.yaml"):
             (root / name).symlink_to(ROOT / name)
         (root / "data").mkdir()
+
+    def put(self, name: str, frame: pl.DataFrame) -> None:
+        """Write a table of all cities."""
+        file = self.root / ARTIFACTS[name].place
+        write_table(frame, file, ARTIFACTS[name], shown=file.name)
 
     def start(self, script: str, *arguments: str, expect: int = 0) -> str:
         """Start a script as its docstring says; return what it printed, both streams together."""
@@ -111,10 +121,21 @@ def _matched(project: Project) -> list[object]:
 
 
 def _maps(project: Project) -> list[object]:
-    artifact = ARTIFACTS["stride_maps"]
-    file = project.root / artifact.place
-    write_table(maps_frame([square().record]), file, artifact, shown=file.name)
+    project.put("stride_maps", maps_frame([square().record]))
     return ["--people", 5, "--steps", 20, "--runs", 1]
+
+
+def _walks(project: Project) -> list[object]:
+    places = [(60.0, 30.0), (64.0, 30.0), (60.0, 34.0)]
+    project.put("stride_maps", maps_frame([square().record]))
+    project.put(
+        "stride_scenarios",
+        scenarios_frame([scenario([person(*at) for at in places], role("wander"))]),
+    )
+    for generator in GENERATORS:
+        walk = walkers(places, [(0.0, 1.3)] * 3)
+        write_states(walk, project.root / f"data/stride/trajectories/{generator}/0000/sim.npz")
+    return []
 
 
 def _model(project: Project) -> list[object]:
@@ -136,6 +157,7 @@ SMALLEST = {
         lambda _: ["--crowd", 20, 8, "--scenarios", 2, "--runs", 1], "2 scenarios of 41 people"
     ),
     "stride_generators": Smallest(_maps, "wander 5"),
+    "stride_warnings": Smallest(_walks, r"one missing +1 "),
     "template": Smallest(_city, "per CPU second"),
     "vllm_stage": Smallest(_model, r"window, ask\(\) and ledger"),
 }
@@ -172,11 +194,16 @@ def test_a_city_that_is_not_built_is_named_with_the_command(script: str, tmp_pat
     )
 
 
-def test_maps_that_are_not_built_are_named_with_the_command(tmp_path: Path):
-    said = Project(tmp_path).start("stride_generators", expect=1)
-    assert (
-        said == "data/stride/maps.parquet: not there, nothing to measure; `dvc repro stride_maps`\n"
-    )
+@pytest.mark.parametrize(
+    ("script", "lacks", "command"),
+    [
+        ("stride_generators", "data/stride/maps.parquet", "dvc repro stride_maps"),
+        ("stride_warnings", "data/stride/trajectories", "dvc repro stride_simulate"),
+    ],
+)
+def test_crowds_that_are_not_built_are_named_with_the_command(script, lacks, command, tmp_path):
+    said = Project(tmp_path).start(script, expect=1)
+    assert said == f"{lacks}: not there, nothing to measure; `{command}`\n"
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path):
