@@ -231,12 +231,16 @@ def resampled(walk: Trajectory, *, dt_s: float) -> Trajectory:
         goal=None if walk.goal is None else walk.goal[first],
         radius=None if walk.radius is None else walk.radius[first],
     )
-    anew = with_derived_velocity(made)
-    if made.velocity is None or anew.velocity is None or not has_derived_velocity(walk):
+    if made.velocity is None or not has_derived_velocity(walk):
         return made
+    anew = with_derived_velocity(made)
     # Who is there for a single new frame keeps what the old ones say.
-    velocity = np.where(anew.present[:, :, None], anew.velocity, made.velocity)
-    return made._replace(velocity=velocity)
+    kept = (made.present & ~anew.present)[:, :, None]
+    return anew._replace(
+        positions=made.positions,
+        present=made.present,
+        velocity=np.where(kept, made.velocity, 0.0) + anew.velocity,
+    )
 
 
 def has_derived_velocity(walk: Trajectory) -> bool:

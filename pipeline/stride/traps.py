@@ -294,7 +294,7 @@ def _odd_time(walk: Trajectory) -> Iterator[Trap]:
     if both.any():
         step = np.hypot(*(np.diff(walk.positions[:, :, axis], axis=0) for axis in (0, 1)))
         speed = float(step[both].mean() / walk.dt_s)
-        own = walk.velocity is not None and not has_derived_velocity(walk)
+        own = speed > FAST_MPS and walk.velocity is not None and not has_derived_velocity(walk)
         if speed > (RUNNING_MPS if own else FAST_MPS):
             words = "run" if own else "walk"
             yield Trap(
