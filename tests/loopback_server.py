@@ -16,13 +16,14 @@ class LoopbackServer:
         url: Its address.
     """
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, handler: type[BaseHTTPRequestHandler], *, port: int = 0) -> None:
         """Open the port.
 
         Args:
             handler: Answers one request.
+            port: Its number; 0 for a free one.
         """
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
 

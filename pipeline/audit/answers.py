@@ -89,7 +89,7 @@ def _row(answer: Answer) -> tuple[str | int | None, ...]:
 def _answers(path: Path) -> Iterator[Answer]:
     database = path / FILE if path.is_dir() else path
     if database.name == FILE and database.is_file():
-        with Ledger(database.parent) as ledger:
+        with Ledger(database.parent, to_read=True) as ledger:
             for some in ledger.stored(task=TASK):
                 yield from some
         return

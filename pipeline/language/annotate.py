@@ -24,7 +24,7 @@ from pipeline.language.asked import Asking, ask_all, provenance_of, rejection_ro
 from pipeline.language.asking import results
 from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, model_id
 from pipeline.language.ledger import Ledger
-from pipeline.language.outcome import first_ok, responses_frame
+from pipeline.language.outcome import first_ok, json_in, responses_frame
 from pipeline.language.prompts import PROMPTS, nfc
 from pipeline.language.requests import NO_MODEL, Answer, Request, Sampling, new_request
 from pipeline.language.shots import Written
@@ -116,7 +116,7 @@ def texts_of(answer: Answer) -> Texts:
         ContractError: The answer has not the nine fields; the generation schema lets it pass.
     """
     try:
-        written = msgspec.json.decode(answer.text, type=Written)
+        written = msgspec.json.decode(json_in(answer.text), type=Written)
     except msgspec.DecodeError as fault:
         raise ContractError(
             f"answer to {answer.item_id}: expected the nine fields of an answer, found: {fault};"

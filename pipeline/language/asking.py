@@ -8,11 +8,14 @@
 Every answer is in the ledger before the next is waited for, so whatever ends a run - a kill, a dead
 server, too many failures - costs only the requests that were on their way. The model is started
 when the first request is really missing; when all are there none is needed at all.
+
+What a server or a model's program fails to answer (NO_ANSWER) is no attempt: nothing of it is kept,
+and the same attempt is made again, in the next round or the next run. Requests are reserved in the
+ledger before they are sent, so of two runs that share it one asks and the other waits for it.
 """
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from itertools import chain, islice
@@ -20,16 +23,26 @@ from itertools import chain, islice
 import msgspec
 
 from pipeline.errors import ContractError, ModelError
-from pipeline.language.ledger import Ledger, Run, State
+from pipeline.language.asking_tally import OnItsWay, RoundTally
+from pipeline.language.asking_words import (
+    failure_words,
+    missing_words,
+    progress_words,
+    silence_words,
+)
+from pipeline.language.leases import renewed, this_run
+from pipeline.language.ledger import Ledger
+from pipeline.language.ledger_records import Run, State
 from pipeline.language.outcome import settled
-from pipeline.language.requests import Answer, Engine, Request
+from pipeline.language.requests import NO_ANSWER, Answer, Engine, Request
 from pipeline.progress import ProgressLine
 
 # Requests looked up at a time: few enough that their prompts are no burden in memory.
 _CHUNK = 256
 # Items that must have come to an end before a high share of failures ends a run early.
 _JUDGED_FROM = 200
-_EXAMPLES = 3
+# How often a run looks whether what another one asks has come, seconds.
+_LOOK_S = 1.0
 
 
 class AskingSummary(msgspec.Struct, frozen=True):
@@ -37,7 +50,7 @@ class AskingSummary(msgspec.Struct, frozen=True):
 
     Attributes:
         total: Requests in the stream; each is counted in one of `reused`, `ok` and `failed`.
-        reused: Had an answer in the ledger before.
+        reused: Had an answer in the ledger before, or were answered by another run meanwhile.
         sent: Attempts made in this run.
         ok: Were answered in this run.
         failed: Have no answer after all attempts, now or in earlier runs, by the last status.
@@ -72,7 +85,8 @@ def ask(  # noqa: PLR0913 - each is one decision of the stage
     """Bring every request to its end: an answer in the ledger, or all its attempts failed.
 
     Requests are sent in rounds: all that are missing, then those that failed, and so on. However
-    many there are, only those on their way and a few hundred more are in memory.
+    many there are, only those on their way and a few hundred more are in memory. A round that
+    brings nothing but failures of the server ends the run.
 
     Args:
         requests: Gives the stream anew, in the same order, for each round.
@@ -85,32 +99,34 @@ def ask(  # noqa: PLR0913 - each is one decision of the stage
         replay: Send nothing: a request whose answer is missing is an error.
 
     Raises:
-        ModelError: The model cannot answer at all, or too many requests failed.
+        ModelError: The model cannot answer at all, or does not answer some requests, or too many
+            requests failed.
         ContractError: The engine gave an answer nobody asked for, two for one request, or none.
     """
     with closing(ProgressLine(total=total, desc=desc)) as line, ExitStack() as stack:
-        asking = _Asking(ledger, line, total=total, attempts=attempts, desc=desc)
+        asking = _Asking(
+            ledger, line, total=total, attempts=attempts, desc=desc, reserves=not replay
+        )
         started: Engine | None = None
-        try:
-            while True:
-                feed = asking.missing(iter(requests()))
-                first = next(feed, None)
-                if first is None:
-                    break
+        stack.callback(asking.end)
+        while True:
+            feed = asking.missing(iter(requests()))
+            first = next(feed, None)
+            if first is not None:
                 asking.show(at_once=True)
                 if replay:
-                    raise _refused(first, desc)
+                    raise ModelError(missing_words(desc, item=first.item_id, key=first.key))
                 if started is None:
+                    stack.enter_context(renewed(asking.renew))
                     started = stack.enter_context(engine())
                 asking.begin()
                 for answers in started.answers(chain([first], feed)):
                     asking.take(answers)
                     asking.judge(most_failed_share, early=True)
                 asking.check_none_lost(feed)
-                if not asking.tally.again:
-                    break
-        finally:
-            asking.keep_run()
+                asking.check_answered(early=False)
+            if not asking.goes_on():
+                break
         asking.judge(most_failed_share, early=False)
         return asking.summary()
 
@@ -127,39 +143,6 @@ def results(requests: Iterable[Request], ledger: Ledger) -> Iterator[tuple[Reque
             yield request, found[request.key]
 
 
-class _Tally:
-    """How the requests of one round stand; a round goes through all of them."""
-
-    def __init__(self) -> None:
-        self.ok = 0
-        self.cached = 0  # those of `ok` that were not sent in this round
-        self.failed: Counter[str] = Counter()  # have come to their end, by the last status
-        self.again: Counter[str] = Counter()  # may be asked again in the next round
-        self.examples: dict[str, str] = {}  # key -> item of the first that failed
-
-    @property
-    def ended(self) -> int:
-        return self.ok + self.failed.total()
-
-    def add(self, request: Request, state: State, *, copies: int, ended: bool) -> None:
-        """Count a request, as often as the stream holds it."""
-        if state.ok is not None:
-            self.ok += copies
-            return
-        (self.failed if ended else self.again)[str(state.last)] += copies
-        if len(self.examples) < _EXAMPLES:
-            self.examples[request.key] = request.item_id
-
-
-class _OnItsWay:
-    """A request that was handed to the engine."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.copies = 1  # of the same key in the stream: one answer serves them all
-        self.since_s = time.monotonic()
-
-
 class _Asking:
     """The state of one run: what is on its way, and how the rest stands.
 
@@ -168,42 +151,57 @@ class _Asking:
     """
 
     def __init__(
-        self, ledger: Ledger, line: ProgressLine, *, total: int, attempts: int, desc: str
+        self,
+        ledger: Ledger,
+        line: ProgressLine,
+        *,
+        total: int,
+        attempts: int,
+        desc: str,
+        reserves: bool,
     ) -> None:
         self._ledger, self._line = ledger, line
         self._total, self._attempts, self._desc = total, attempts, desc
+        self._run, self._reserves, self._holds = this_run(), reserves, False
         self._lock = threading.Lock()
-        self._on_their_way: dict[str, _OnItsWay] = {}
+        self._on_their_way: dict[str, OnItsWay] = {}
         self._round = 0
         self._expected = total  # requests this round sends at most
-        self._reused = 0
+        self._answered = 0  # requests that got their answer in this run
+        self._silent: tuple[str, str] | None = None  # item without an answer, and why
         self._asked: Request | None = None
         self._sent = self._good = self._bad = self._came = 0
         self._tokens: dict[str, int | None] = {"prompt": None, "output": None}
         self._begun_s: float | None = None
         self._last_s = 0.0
-        self.tally = _Tally()
+        self.tally = RoundTally()
 
     # ---- sending --------------------------------------------------------------------------------
 
     def missing(self, stream: Iterator[Request]) -> Iterator[Request]:
         """Begin a round: yield what has to be sent, count what has not."""
-        self._expected = self.tally.again.total() if self._round else self._total
+        self._expected = self._open() if self._round else self._total
         self._round += 1
-        self._came, self.tally = 0, _Tally()
+        self._came, self.tally = 0, RoundTally()
         while chunk := list(islice(stream, _CHUNK)):
             with self._lock:
                 keys = {request.key for request in chunk} - self._on_their_way.keys()
-                states = self._ledger.states(keys)
+                found = self._claimed(keys)
             for request in chunk:
-                due = self._due(request, states)
+                due = self._due(request, found)
                 if due is not None:
                     yield due
             self.show()
-        if self._round == 1:
-            self._reused = self.tally.cached
 
-    def _due(self, request: Request, states: dict[str, State]) -> Request | None:
+    def _claimed(self, keys: set[str]) -> dict[str, tuple[State, bool]]:
+        """Return how far each key has come, and whether it is this run that asks it."""
+        if not self._reserves:
+            return {key: (state, True) for key, state in self._ledger.states(keys).items()}
+        states, mine = self._ledger.claim(keys, run=self._run, attempts=self._attempts)
+        self._holds = self._holds or bool(mine)
+        return {key: (state, key in mine) for key, state in states.items()}
+
+    def _due(self, request: Request, found: dict[str, tuple[State, bool]]) -> Request | None:
         """Return the attempt to be sent; None where there is none, or the same is on its way."""
         key = request.key
         with self._lock:
@@ -212,13 +210,16 @@ class _Asking:
                 waiting.copies += 1
                 return None
             # What was on its way when the chunk was looked up, or stood in it before, is news.
-            state = states.pop(key, None) or self._ledger.states([key])[key]
+            state, mine = found.pop(key) if key in found else self._claimed({key})[key]
             if state.has_ended(self._attempts):
                 self.tally.add(request, state, copies=1, ended=True)
                 self.tally.cached += state.ok is not None
                 return None
-            due = msgspec.structs.replace(request, attempt=state.attempts + 1)
-            self._on_their_way[key] = _OnItsWay(due)
+            if not mine:
+                self.tally.elsewhere.add(key)
+                return None
+            due = msgspec.structs.replace(request, attempt=state.next)
+            self._on_their_way[key] = OnItsWay(due)
             self._sent += 1
             self._asked = self._asked or due
             return due
@@ -234,17 +235,23 @@ class _Asking:
 
     def take(self, answers: Iterable[Answer]) -> None:
         """Keep answers as they come; what is right is kept even if the next one is a fault."""
-        came: list[tuple[Answer, _OnItsWay]] = []
+        came: list[tuple[Answer, OnItsWay]] = []
         with self._lock:
             try:
                 for answer in answers:
-                    waiting = self._claimed(answer)
-                    came.append((settled(answer, waiting.request.schema), waiting))
+                    waiting = self._taken(answer)
+                    kept = settled(answer, waiting.request.schema)
+                    if kept.status in NO_ANSWER:
+                        self.tally.unanswered += waiting.copies
+                        self._silent = self._silent or (kept.item_id, kept.reason)
+                    else:
+                        came.append((kept, waiting))
             finally:
                 self._keep(came)
+        self.check_answered(early=True)
         self.show()
 
-    def _claimed(self, answer: Answer) -> _OnItsWay:
+    def _taken(self, answer: Answer) -> OnItsWay:
         waiting = self._on_their_way.get(answer.key)
         if waiting is None or waiting.request.attempt != answer.attempt:
             raise ContractError(
@@ -254,7 +261,7 @@ class _Asking:
             )
         return self._on_their_way.pop(answer.key)
 
-    def _keep(self, came: Sequence[tuple[Answer, _OnItsWay]]) -> None:
+    def _keep(self, came: Sequence[tuple[Answer, OnItsWay]]) -> None:
         now = time.monotonic()
         answers = [answer for answer, _ in came]
         seconds = {answer.key: now - waiting.since_s for answer, waiting in came}
@@ -269,6 +276,7 @@ class _Asking:
             self._add_tokens("output", answer.output_tokens)
             state = states[answer.key]
             ended = state.has_ended(self._attempts)
+            self._answered += waiting.copies if state.ok is not None else 0
             self.tally.add(waiting.request, state, copies=waiting.copies, ended=ended)
         self._last_s = now
 
@@ -286,6 +294,33 @@ class _Asking:
                 f" {len(self._on_their_way)} without, the first of item {lost.item_id}; mend the"
                 " engine"
             )
+
+    def check_answered(self, *, early: bool) -> None:
+        """Raise ModelError when a round brings nothing but failures of what answers."""
+        count = self.tally.unanswered
+        if self._silent is None or not count or self._came or (early and count < _JUDGED_FROM):
+            return
+        item, reason = self._silent
+        raise ModelError(silence_words(self._desc, count=count, item=item, reason=reason))
+
+    def goes_on(self) -> bool:
+        """Tell whether another round is needed, when what other runs are to ask has come."""
+        tally = self.tally
+        if not tally.again and not tally.unanswered and tally.elsewhere:
+            self.show(at_once=True)
+            while self._ledger.reserved_elsewhere(tally.elsewhere, self._run):
+                time.sleep(_LOOK_S)
+        return self._open() > 0
+
+    def _open(self) -> int:
+        """Return how many requests have not come to their end after this round."""
+        tally = self.tally
+        return tally.again.total() + tally.unanswered + len(tally.elsewhere)
+
+    def renew(self) -> None:
+        """Say that this run lives; for a thread of its own, so by a connection of its own."""
+        with Ledger(self._ledger.file.parent) as ledger:
+            ledger.renew(self._run)
 
     # ---- judging and telling --------------------------------------------------------------------
 
@@ -306,17 +341,13 @@ class _Asking:
 
     def _failure(self, finished: int, most_failed_share: float) -> str:
         failed = self.tally.failed + self.tally.again
-        counts = ", ".join(f"{count} {status}" for status, count in failed.most_common())
         attempts = self._ledger.answers(self.tally.examples)
-        examples = "; ".join(
+        examples = [
             f"{item} ({attempts[key][-1].reason or attempts[key][-1].status})"
             for key, item in self.tally.examples.items()
-        )
-        return (
-            f"{self._desc}: expected at most {most_failed_share:.1%} of requests without an answer,"
-            f" found {failed.total()} of {finished} finished ({counts}), such as {examples}; mend"
-            " what the reasons say or raise most_failed_share in params.yaml and run again: every"
-            " answer is kept (`python -m pipeline ledger stats`)"
+        ]
+        return failure_words(
+            self._desc, failed, of=finished, most_share=most_failed_share, examples=examples
         )
 
     def show(self, *, at_once: bool = False) -> None:
@@ -326,7 +357,8 @@ class _Asking:
             answered=tally.ok - tally.cached,
             cached=tally.cached,
             failed=tally.failed.total(),
-            again=tally.again.total(),
+            again=tally.again.total() + tally.unanswered,
+            elsewhere=len(tally.elsewhere),
             tokens_per_s=self._rate(self._tokens["output"]),
             seconds_left=self._seconds_left(),
         )
@@ -345,11 +377,14 @@ class _Asking:
             return None
         unseen = self._expected - self._came
         if self._round == 1:
-            unseen = self._total - self.tally.ended - self.tally.again.total()
+            unseen = self._total - self.tally.ended - self._open()
         return max(unseen, 0) / rate
 
-    def keep_run(self) -> None:
-        """Keep what was measured, however the run ended."""
+    def end(self) -> None:
+        """Let go of what this run was to ask, and keep what was measured, however it ended."""
+        if self._holds:
+            with self._lock:
+                self._ledger.release(self._run)
         if self._asked is None or not self._good + self._bad:
             return
         run = Run(
@@ -373,44 +408,12 @@ class _Asking:
         failed = self.tally.failed
         return AskingSummary(
             total=self.tally.ended,
-            reused=self._reused,
+            reused=self.tally.ok - self._answered,
             sent=self._sent,
-            ok=self.tally.ok - self._reused,
+            ok=self._answered,
             failed={status: failed[status] for status in sorted(failed)},
             prompt_tokens=self._tokens["prompt"],
             output_tokens=self._tokens["output"],
             seconds=self._seconds(),
             engine_started=self._begun_s is not None,
         )
-
-
-def progress_words(
-    *,
-    answered: int,
-    cached: int,
-    failed: int,
-    again: int,
-    tokens_per_s: float | None,
-    seconds_left: float | None,
-) -> str:
-    """Word how a round stands: `300 answered, 900 cached, 3 failed, 310 tokens/s, 12 min left`."""
-    words = [f"{answered:,} answered", f"{cached:,} cached", f"{failed:,} failed"]
-    words += [f"{again:,} to ask again"] if again else []
-    words += [f"{tokens_per_s:,.0f} tokens/s"] if tokens_per_s is not None else []
-    words += [f"{_time_words(seconds_left)} left"] if seconds_left is not None else []
-    return ", ".join(words)
-
-
-def _time_words(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _refused(first: Request, desc: str) -> ModelError:
-    return ModelError(
-        f"{desc}: expected every answer in the ledger, as nothing is to be sent, found none for"
-        f" item {first.item_id} (key {first.key[:12]}); bring the answers in with `python -m"
-        " pipeline ledger import`, or run it with a model"
-    )

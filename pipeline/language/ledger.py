@@ -2,12 +2,13 @@
 
     with Ledger(folder) as ledger:
         ledger.record([answer])            # one transaction; the first answer of an attempt stands
-        ledger.states([answer.key])        # {"5f0c...": State(attempts=1, ok=1, last="ok")}
+        ledger.states([answer.key])        # {"5f0c...": State(attempts=1, ok=1, last="ok", next=2)}
 
 One SQLite file with a row for each (key, attempt). It lies outside the outputs of DVC, so a stage
-that is killed, or whose later code changes, asks no model twice. Processes may share it; what is
-recorded survives `kill -9`, and a torn write is undone when the file is next opened. Its
-write-ahead log needs a local disk: on a network file system two machines would damage it.
+that is killed, or whose later code changes, asks no model twice. Processes may share it, and ask
+each request once (leases.py); what is recorded survives `kill -9`, and a torn write is undone when
+the file is next opened. Every row that is read is compared with its checksum. Its write-ahead log
+needs a local disk: on a network file system two machines would damage it.
 """
 
 import contextlib
@@ -17,117 +18,51 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import msgspec
 
-from pipeline.errors import ParameterError
-from pipeline.language.ledger_file import clear_faults, open_file, transaction
-from pipeline.language.requests import FINAL, Answer, ModelId, Status
+from pipeline.errors import ParameterError, SourceError
+from pipeline.language import leases
+from pipeline.language.checksums import Damaged, checksum
+from pipeline.language.ledger_file import (
+    HEAD,
+    clear_faults,
+    open_file,
+    opened_to_read,
+    transaction,
+)
+from pipeline.language.ledger_records import Forgotten, Held, Run, State, state_of
+from pipeline.language.requests import NO_ANSWER, Answer, ModelId, Status
+from pipeline.language.salvage import Row, all_rows, damage_of, mended, row_is_sound
 
 FILE = "ledger.sqlite"
 _PER_QUERY = 1000
-_ANSWER = (
-    "answers.key, attempt, item_id, task, status, reason, finish_reason, engine, model, revision,"
-    " prompt_tokens, output_tokens, text"
-)
-
-
-class State(NamedTuple):
-    """What the ledger knows of a key.
-
-    Attributes:
-        attempts: Number of the highest attempt; 0 when it was never asked.
-        ok: Number of the lowest attempt with status ok, the key's answer; None without one.
-        last: Status of the highest attempt; None when it was never asked.
-    """
-
-    attempts: int
-    ok: int | None
-    last: Status | None
-
-    def has_ended(self, most_attempts: int) -> bool:
-        """Tell whether nothing more is asked: answered, beyond help, or asked often enough."""
-        return self.ok is not None or self.last in FINAL or self.attempts >= most_attempts
-
-
-UNKNOWN = State(0, None, None)
-
-
-class Run(NamedTuple):
-    """What one run asked a model for and how long that took: measured speed, for a plan.
-
-    Attributes:
-        task: `annotate`, `narrate`, ...
-        model: Who was asked.
-        sent: Requests sent, repeated attempts included.
-        ok: Answers that were good.
-        failed: Answers that were not.
-        prompt_tokens: Tokens read; None where the engine counts none.
-        output_tokens: Tokens written; None where the engine counts none.
-        seconds: From the first request to the last answer, without loading the model.
-    """
-
-    task: str
-    model: ModelId
-    sent: int
-    ok: int
-    failed: int
-    prompt_tokens: int | None
-    output_tokens: int | None
-    seconds: float
-
-
-class Forgotten(NamedTuple):
-    """How many rows were removed, and the bytes of their raw texts."""
-
-    attempts: int
-    text_bytes: int
-
-
-class Held(NamedTuple):
-    """What the ledger holds of one task and model.
-
-    Attributes:
-        task: `annotate`, `narrate`, ...
-        engine: What ran the model.
-        model: Its name.
-        revision: Its version.
-        requests: Keys, each asked once or more often.
-        attempts: Rows.
-        prompt_tokens: Tokens read; null where the engine counts none.
-        output_tokens: Tokens written; null where the engine counts none.
-        text_bytes: Size of the raw texts.
-        ok: Rows that are good.
-        failed: Rows that are not, by status.
-    """
-
-    task: str
-    engine: str
-    model: str
-    revision: str
-    requests: int
-    attempts: int
-    prompt_tokens: int | None
-    output_tokens: int | None
-    text_bytes: int
-    ok: int
-    failed: dict[str, int]
+# Both as `row_is_sound` takes them.
+_STATE = f"answers.{HEAD}, checksum, NULL"
+_ANSWER = f"answers.{HEAD}, checksum, text"
+_KEY, _ATTEMPT, _STATUS, _TEXT = 0, 1, 4, 13
 
 
 class Ledger:
     """The ledger in a folder; use as a context manager. It is made when it is not there.
 
+    Opened to read, it must be there and nothing of it changes, so that its disk need not be one
+    that can be written.
+
     Raises:
-        SourceError: The file is no ledger, is damaged, or is of a newer version.
+        SourceError: The file is no ledger, is damaged, or is of a newer version; or, while it is
+            read, an answer is not what was recorded.
         PipelineError: It cannot be written: permissions, a full disk, or a process that keeps it.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE
+    def __init__(self, folder: Path, *, to_read: bool = False) -> None:
+        self.file, self._to_read = folder / FILE, to_read
 
     def __enter__(self) -> Self:
-        self._db = open_file(self.file)
+        opened = opened_to_read if self._to_read else _opened_to_write
+        self._stack = contextlib.ExitStack()
+        self._db = self._stack.enter_context(opened(self.file))
         return self
 
     def __exit__(
@@ -136,7 +71,7 @@ class Ledger:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._db.close()
+        self._stack.close()
 
     # ---- answers --------------------------------------------------------------------------------
 
@@ -145,6 +80,8 @@ class Ledger:
     ) -> int:
         """Keep answers in one transaction; an attempt that is there already stands as it is.
 
+        What is no answer (NO_ANSWER) is left out. Leases on the keys end.
+
         Args:
             answers: Any number of them.
             seconds: How long each took, by key, where it was measured.
@@ -152,29 +89,70 @@ class Ledger:
         Returns:
             How many were new.
         """
-        if not answers:
-            return 0
         took, now = seconds or {}, time.time()
-        rows = [_row(answer, now, took.get(answer.key)) for answer in answers]
+        rows = [
+            _row(answer, now, took.get(answer.key))
+            for answer in answers
+            if answer.status not in NO_ANSWER
+        ]
+        if not rows:
+            return 0
         with self._transaction() as db:
+            leases.end_leases_of(db, {row[_KEY] for row in rows})
             before = db.total_changes
             db.executemany(
-                f"INSERT OR IGNORE INTO answers VALUES ({', '.join('?' * 15)})",  # noqa: S608
+                f"INSERT OR IGNORE INTO answers VALUES ({', '.join('?' * 16)})",  # noqa: S608
                 rows,
             )
             return db.total_changes - before
 
     def states(self, keys: Iterable[str]) -> dict[str, State]:
         """Tell how far each key has come, without reading any text; every key is in the result."""
-        found: dict[str, State] = dict.fromkeys(keys, UNKNOWN)
-        for key, attempt, status in self._of_keys("answers.key, attempt, status", found):
-            attempts, ok, last = found[key]
-            if status == "ok" and (ok is None or attempt < ok):
-                ok = attempt
-            if attempt > attempts:
-                attempts, last = attempt, status
-            found[key] = State(attempts, ok, last)
-        return found
+        made: dict[str, dict[int, Status]] = {key: {} for key in keys}
+        for row in self._of_keys(_STATE, made):
+            if not row_is_sound(row):
+                raise self._damage(damage_of(row))
+            made[row[_KEY]][row[_ATTEMPT]] = row[_STATUS]
+        return {key: state_of(attempts) for key, attempts in made.items()}
+
+    def claim(
+        self, keys: Iterable[str], *, run: str, attempts: int
+    ) -> tuple[dict[str, State], set[str]]:
+        """Tell how far each key has come, and reserve those that may be asked again.
+
+        Args:
+            keys: Keys.
+            run: Who asks, see `leases.this_run`.
+            attempts: Most attempts of one request.
+
+        Returns:
+            The states, and the keys that this run is to ask; the others that have not ended are
+            asked by another run.
+        """
+        states = self.states(keys)
+        due = [key for key, state in states.items() if not state.has_ended(attempts)]
+        if not due:
+            return states, set()
+        with self._transaction() as db:
+            mine = leases.reserve(db, due, run, now_s=time.time())
+            # Another run may have recorded an answer, and ended its lease, since they were read.
+            states |= self.states(due)
+        return states, mine
+
+    def renew(self, run: str) -> None:
+        """Let a run's leases last from now on."""
+        with self._transaction() as db:
+            leases.renew(db, run, now_s=time.time())
+
+    def release(self, run: str) -> None:
+        """End all leases of a run."""
+        with self._transaction() as db:
+            leases.release(db, run)
+
+    def reserved_elsewhere(self, keys: Collection[str], run: str) -> bool:
+        """Tell whether another run that lives is to ask any of these keys."""
+        with self._transaction() as db:
+            return leases.reserved_elsewhere(db, keys, run, now_s=time.time())
 
     def answers(self, keys: Iterable[str]) -> dict[str, list[Answer]]:
         """Return all attempts of each key, the first one first; empty for a key never asked.
@@ -183,33 +161,42 @@ class Ledger:
         """
         found: dict[str, list[Answer]] = {key: [] for key in keys}
         for row in self._of_keys(_ANSWER, found):
-            found[row[0]].append(_answer(row))
+            if not row_is_sound(row):
+                raise self._damage(damage_of(row))
+            found[row[_KEY]].append(_answer(row))
         for attempts in found.values():
             attempts.sort(key=lambda answer: answer.attempt)
         return found
 
     def stored(
-        self, *, task: str | None = None, model: str | None = None
+        self,
+        *,
+        task: str | None = None,
+        model: str | None = None,
+        damaged: list[Damaged] | None = None,
     ) -> Iterator[list[Answer]]:
         """Yield all answers, sorted by key and attempt, a thousand at a time.
 
         Args:
             task: Only those of this task.
             model: Only those of this model, whatever its revision.
+            damaged: Takes what is damaged, all of the ledger, which is left out then; without it
+                the first one is an error.
         """
-        last: tuple[str, int] = ("", 0)
-        while True:
-            with clear_faults(self.file):
-                rows = self._db.execute(
-                    f"SELECT {_ANSWER} FROM answers WHERE (key, attempt) > (?, ?)"  # noqa: S608
-                    " AND coalesce(?, task) = task AND coalesce(?, model) = model"
-                    " ORDER BY key, attempt LIMIT ?",
-                    (*last, task, model, _PER_QUERY),
-                ).fetchall()
-            if not rows:
-                return
-            last = rows[-1][:2]
-            yield [_answer(row) for row in rows]
+        rows = all_rows(self._db, self.file)
+        while some := list(islice(rows, _PER_QUERY)):
+            answers = []
+            for row in some:
+                if isinstance(row, Damaged):
+                    if damaged is None:
+                        raise self._damage(row)
+                    damaged.append(row)
+                    continue
+                answer = _answer(row)
+                if task in {None, answer.task} and model in {None, answer.model.model}:
+                    answers.append(answer)
+            if answers:
+                yield answers
 
     # ---- housekeeping ---------------------------------------------------------------------------
 
@@ -230,6 +217,22 @@ class Ledger:
         for *who, status, count in by_status:
             failed[tuple(who)][status] = count
         return [Held._make((*row, failed[row[:4]].pop("ok", 0), failed[row[:4]])) for row in sums]
+
+    def damaged_heads(self) -> int:
+        """Count rows whose columns but for the text are not what was recorded."""
+        with clear_faults(self.file):
+            rows = self._db.execute(f"SELECT {_STATE} FROM answers NOT INDEXED")  # noqa: S608
+            return sum(not row_is_sound(row) for row in rows)
+
+    def mend(self, *, dry_run: bool) -> list[Damaged]:
+        """Drop what is damaged, so that it is asked again; returns what it was.
+
+        Args:
+            dry_run: Only find it.
+        """
+        if dry_run:
+            return [row for row in all_rows(self._db, self.file) if isinstance(row, Damaged)]
+        return mended(self._db, self.file)
 
     def forget(self, *, keep: Collection[str] | None, failed: bool, dry_run: bool) -> Forgotten:
         """Remove answers and give their room back to the disk.
@@ -333,23 +336,35 @@ class Ledger:
             found: float | None = self._db.execute(query, values).fetchone()[0]
             return found
 
+    def _damage(self, damaged: Damaged) -> SourceError:
+        return SourceError(
+            f"{self.file}: {damaged.words()}: expected the answer as it was recorded, found another"
+            " (its checksum differs); run `python -m pipeline ledger gc --damaged` to drop what is"
+            " damaged: it is asked again"
+        )
+
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with clear_faults(self.file), transaction(self._db):
             yield self._db
 
 
-def _row(answer: Answer, now: float, seconds: float | None) -> tuple[Any, ...]:
-    model = answer.model
-    return (
+def _opened_to_write(file: Path) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+    return contextlib.closing(open_file(file))
+
+
+def _row(answer: Answer, now: float, seconds: float | None) -> Row:
+    model, text = answer.model, answer.text.encode()
+    head = (
         answer.key, answer.attempt, answer.item_id, answer.task, answer.status, answer.reason,
         answer.finish_reason, model.engine, model.model, model.revision,
-        answer.prompt_tokens, answer.output_tokens, now, seconds, answer.text.encode(),
+        answer.prompt_tokens, answer.output_tokens,
     )  # fmt: skip
+    return (*head, now, seconds, checksum(head, text), text)
 
 
-def _answer(row: tuple[Any, ...]) -> Answer:
-    key, attempt, item_id, task, status, reason, finish_reason, *model, read, written, text = row
+def _answer(row: Row) -> Answer:
+    key, attempt, item_id, task, status, reason, finish_reason, *model = row[:10]
     return Answer(
         key=key,
         attempt=attempt,
@@ -357,9 +372,9 @@ def _answer(row: tuple[Any, ...]) -> Answer:
         task=task,
         status=status,
         reason=reason,
-        text=text.decode(),
+        text=row[_TEXT].decode(),
         finish_reason=finish_reason,
         model=ModelId(*model),
-        prompt_tokens=read,
-        output_tokens=written,
+        prompt_tokens=row[10],
+        output_tokens=row[11],
     )

@@ -2,9 +2,11 @@
 
 ledger stats   ->  task, model, requests, good and failed answers, tokens, bytes
 ledger import data/porto/responses  ->  Porto's texts can be rebuilt without a model
+ledger verify  ->  every answer that is not what was recorded, by key and item
 """
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import ContractError, ParameterError, SourceError
-from pipeline.language.ledger import Held, Ledger
+from pipeline.language.checksums import Damaged
+from pipeline.language.ledger import Ledger
+from pipeline.language.ledger_records import Held
 from pipeline.language.outcome import answers_of, judge_text, responses_frame
-from pipeline.language.requests import Answer
+from pipeline.language.requests import NO_ANSWER, Answer
 from pipeline.replacing import replaced
 from pipeline.schemas import ROWS_PER_GROUP, arrow_schema, check_columns, check_rows
 from pipeline.seals import check_seal, seal, shards_in
@@ -24,6 +28,8 @@ from pipeline.tables import sealed_writer
 
 _SCHEMA = "response"
 _REMEDY = "export it again or leave it out"
+_VERIFY = "`python -m pipeline ledger verify` names them"
+_DROP = "run `python -m pipeline ledger gc --damaged` to drop what is damaged: it is asked again"
 _HEADS = (
     "task", "model", "revision", "requests", "attempts", "ok", "failed", "tokens in", "tokens out",
     "text",
@@ -36,8 +42,10 @@ def stats(folder: Path, *, as_json: bool) -> Iterator[str]:
     Raises:
         SourceError: There is no ledger yet.
     """
-    with _existing(folder) as ledger:
-        held = ledger.held()
+    with _existing(folder, to_read=True) as ledger:
+        held, damaged = ledger.held(), ledger.damaged_heads()
+    if damaged:
+        print(f"{ledger.file}: {_count(damaged)}; {_VERIFY}", file=sys.stderr)
     if as_json:
         yield json.dumps([row._asdict() for row in held], ensure_ascii=False, indent=2)
         return
@@ -98,20 +106,53 @@ def export_answers(
     if task is not None or model is not None:
         _expect_held(folder, task=task, model=model)
     count = 0
-    with _existing(folder) as ledger, replaced(file) as aside:
+    damaged: list[Damaged] = []
+    with _existing(folder, to_read=True) as ledger, replaced(file) as aside:
         with sealed_writer(aside, arrow_schema(_SCHEMA)) as writer:
-            for frame in _full_groups(ledger.stored(task=task, model=model)):
+            for frame in _full_groups(ledger.stored(task=task, model=model, damaged=damaged)):
                 _check(frame, where=str(file), first_row=count)
                 writer.write_table(frame.to_arrow().cast(arrow_schema(_SCHEMA)))
                 count += frame.height
         seal(aside)
     yield f"{file}: {count:,} answers"
+    if damaged:
+        yield from _named(damaged)
+        yield f"left out: {_count(len(damaged))}; {_DROP}"
+
+
+def verify(folder: Path) -> Iterator[str]:
+    """Compare every answer with its checksum; yield a line for each that is not what was recorded.
+
+    Raises:
+        SourceError: There is such a one, or no ledger yet.
+    """
+    with _existing(folder, to_read=True) as ledger:
+        damaged = list[Damaged]()
+        sound = sum(len(some) for some in ledger.stored(damaged=damaged))
+    yield from _named(damaged)
+    if damaged:
+        raise SourceError(
+            f"{ledger.file}: expected every answer as it was recorded, found {_count(len(damaged))}"
+            f" and {sound:,} sound ones; {_DROP}"
+        )
+    yield f"{ledger.file}: {sound:,} answers, all as they were recorded"
+
+
+def _named(damaged: Iterable[Damaged]) -> Iterator[str]:
+    return (f"damaged: {one.words()}" for one in damaged)
+
+
+def _count(damaged: int) -> str:
+    return f"{damaged:,} damaged answer" + ("" if damaged == 1 else "s")
 
 
 def _expect_held(folder: Path, *, task: str | None, model: str | None) -> None:
     """Refuse a task that has no answers, or a model that has none of the task."""
-    with _existing(folder) as ledger:
-        held = ledger.held()
+    with _existing(folder, to_read=True) as ledger:
+        try:
+            held = ledger.held()
+        except SourceError:  # the file is damaged: what can be read is exported all the same
+            return
     tasks = sorted({row.task for row in held})
     if task is not None and task not in tasks:
         raise ParameterError(
@@ -154,12 +195,16 @@ def import_answers(folder: Path, paths: Sequence[Path]) -> Iterator[str]:
             _check(frame, where=str(file), first_row=row)
             row += frame.height
     read = new = 0
+    none = 0  # of an older version: failures of a server
     with Ledger(folder) as ledger:
         for file in files:
             for frame in _frames(file):
                 read += frame.height
+                none += frame.filter(pl.col("status").is_in(NO_ANSWER)).height
                 new += ledger.record(answers_of(frame))
-    yield f"{read:,} answers read: {new:,} new, {read - new:,} already there"
+    yield f"{read:,} answers read: {new:,} new, {read - new - none:,} already there" + (
+        f", {none:,} left out as no answer came" if none else ""
+    )
 
 
 def _check(frame: pl.DataFrame, *, where: str, first_row: int) -> None:
@@ -175,39 +220,47 @@ def _check(frame: pl.DataFrame, *, where: str, first_row: int) -> None:
                 )
 
 
-def gc(folder: Path, *, keep: Sequence[Path] | None, failed: bool, dry_run: bool) -> Iterator[str]:
+def gc(
+    folder: Path, *, keep: Sequence[Path] | None, failed: bool, damaged: bool, dry_run: bool
+) -> Iterator[str]:
     """Remove answers nobody needs; yield what was removed, or would be, in lines.
 
     Args:
         folder: Folder of the ledger.
         keep: Files and folders of responses whose keys stay while all others go.
         failed: Also forget the attempts of requests without an answer.
+        damaged: Also drop what is not as it was recorded.
         dry_run: Change nothing.
 
     Raises:
-        ParameterError: Neither was asked for.
+        ParameterError: None of these was asked for.
     """
-    if keep is None and not failed:
+    if keep is None and not failed and not damaged:
         raise ParameterError(
-            "ledger gc: expected --keep PATH... or --failed, found neither; run `python -m pipeline"
-            " ledger gc --help`"
+            "ledger gc: expected --keep PATH..., --failed or --damaged, found none; run `python -m"
+            " pipeline ledger gc --help`"
         )
     keys = None if keep is None else {key for file in _files(keep) for key in _keys(file)}
     ledger = _existing(folder)
     before = ledger.file.stat().st_size
     with ledger:
+        dropped = ledger.mend(dry_run=dry_run) if damaged else []
         attempts, text_bytes = ledger.forget(keep=keys, failed=failed, dry_run=dry_run)
     if keys is not None:
         yield f"{len(keys):,} keys to keep"
     verb = "would forget" if dry_run else "forgot"
-    yield f"{verb} {attempts:,} answers with {bytes_words(text_bytes)} of text"
+    if damaged:
+        yield from _named(dropped)
+        yield f"{verb} {_count(len(dropped))}"
+    if keep is not None or failed:
+        yield f"{verb} {attempts:,} answers with {bytes_words(text_bytes)} of text"
     if not dry_run:
         after = ledger.file.stat().st_size
         yield f"{ledger.file}: {bytes_words(before)} -> {bytes_words(after)}"
 
 
-def _existing(folder: Path) -> Ledger:
-    ledger = Ledger(folder)
+def _existing(folder: Path, *, to_read: bool = False) -> Ledger:
+    ledger = Ledger(folder, to_read=to_read)
     if not ledger.file.is_file():
         raise SourceError(
             f"{ledger.file}: expected a ledger, found none; it is made when a model is first asked,"

@@ -20,7 +20,7 @@ from pipeline.language.asked import Asking, ask_all, provenance_of, rejection_ro
 from pipeline.language.asking import results
 from pipeline.language.engines.settings import EngineSettings, ExecutorSettings, model_id
 from pipeline.language.ledger import Ledger
-from pipeline.language.outcome import first_ok, responses_frame
+from pipeline.language.outcome import first_ok, json_in, responses_frame
 from pipeline.language.prompts import PROMPTS, Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, Request, Sampling, new_request
 from pipeline.language.vocabulary import read_vocabulary
@@ -186,7 +186,7 @@ def run(io: StageIO, *, narrate: NarrateSettings, narrate_cells: NarrateCells, c
 
 
 def _row(cell: str, answer: Answer, prompt_hash: str) -> dict[str, Any]:
-    text = msgspec.json.decode(answer.text, type=dict[str, str])["narrative"]
+    text = msgspec.json.decode(json_in(answer.text), type=dict[str, str])["narrative"]
     provenance = provenance_of(answer, prompt_hash, [])
     return {
         "cell": cell,

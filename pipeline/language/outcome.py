@@ -3,9 +3,10 @@
     judge_text('{"caption": "A calm street."}', "stop", schema)  ->  ("ok", "")
     judge_text('{"caption": "A calm', "length", schema)          ->  ("length", "cut off at ...")
     judge_text('{"caption": 7}', "stop", schema)  ->  ("invalid", "$.caption: 7 is not of type ...")
+    json_in('<think>Calm.</think> {"caption": "A calm street."}')  ->  '{"caption": ...}'
 
 Nothing is ever mended: a truncated text that is closed by added braces becomes a shorter "valid"
-object. A text is as the model gave it or it is no answer.
+object. What is wrapped around an answer is left out when it is read; the text is kept as it came.
 """
 
 import json
@@ -25,8 +26,12 @@ from pipeline.schemas import arrow_schema, fault_against
 LONGEST_GAP = 64
 _GAP = re.compile(rf"(?:\s|\\[nrt]){{{LONGEST_GAP}}}")
 # How an engine says that the model ended by itself; some say nothing at all.
-_ENDED = frozenset({"stop", ""})
+_ENDED = frozenset({"stop", "", "tool_calls", "function_call"})
 _REFUSED = frozenset({"content_filter", "refusal"})
+_REASONED = "</think>"
+_CALL = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_FENCED = re.compile(r"```[\w-]*\s*(\{.*?\})\s*(?:```|\Z)", re.DOTALL)
+_BEGINNING = 60  # letters of a text that is no answer, to be shown
 
 
 def judge_text(text: str, finish_reason: str, schema: dict[str, Any]) -> tuple[Status, str]:
@@ -47,12 +52,44 @@ def judge_text(text: str, finish_reason: str, schema: dict[str, Any]) -> tuple[S
     if ended:
         return ended
     try:
-        value = strict_json(text)
+        value = strict_json(json_in(text))
         fault = None if isinstance(value, dict) else "$: expected an object"
         fault = fault or fault_against(schema, value)
     except (ValueError, RecursionError) as error:
-        return "malformed", f"no JSON: {error}"
+        beginning = _without_reasoning(text)[:_BEGINNING]
+        return "malformed", f"no JSON: {error}; it begins {beginning!r}"
     return ("invalid", fault) if fault else ("ok", "")
+
+
+def json_in(text: str) -> str:
+    """Return the part of a raw text that is to be JSON.
+
+    That is what follows the reasoning (`<think>...</think>`), and of that the one block in ```
+    fences or the arguments of the one `<tool_call>`; prose around these is left out. The text as it
+    is where there is no such thing, or more than one.
+
+    Raises:
+        ValueError: What is in a tool call is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    if text.lstrip().startswith("{"):
+        return text
+    body = _without_reasoning(text)
+    if body.startswith("{"):
+        return body
+    calls, blocks = _CALL.findall(body), _FENCED.findall(body)
+    if len(calls) == 1:
+        arguments = strict_json(calls[0]).get("arguments")
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return str(blocks[0]) if len(blocks) == 1 else body
+
+
+def _without_reasoning(text: str) -> str:
+    """Return what follows the reasoning; some chat templates begin it, so only its end shows."""
+    if text.lstrip().startswith("{"):
+        return text
+    before, found, after = text.partition(_REASONED)
+    return (after if found else before).strip()
 
 
 def _bad_end(text: str, finish_reason: str) -> tuple[Status, str] | None:

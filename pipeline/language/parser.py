@@ -14,6 +14,8 @@ typical use:
   python -m pipeline ledger export answers.parquet --task annotate
   python -m pipeline ledger import answers.parquet       on another machine
   python -m pipeline ledger import data/porto/responses  rebuild Porto's texts without a model
+  python -m pipeline ledger verify                       is every answer what was recorded?
+  python -m pipeline ledger gc --damaged                 drop what is not: it is asked again
   python -m pipeline ledger gc --failed                  ask again what has no answer
   python -m pipeline ledger gc --keep data/*/*responses --dry-run
 
@@ -22,12 +24,16 @@ typical use:
 _STATS = (
     "Print for each task and model how many requests were asked and attempts made, how many answers"
     " are good and why the others are not, tokens and bytes. A failed attempt is kept with its"
-    " text."
+    " text; what a server failed to answer is no attempt."
 )
 _EXPORT = (
     "Write answers to FILE, sorted, in the form of schemas/response.schema.json. Times are left"
     " out: the same answers give the same bytes. Whoever imports the file runs every later step"
-    " without a model."
+    " without a model. What is damaged is left out and named."
+)
+_VERIFY = (
+    "Compare every answer with the checksum it was recorded with, and print key, item and attempt"
+    " of each that is another now or cannot be read. Exits 1 if there is one."
 )
 _IMPORT = (
     "Bring answers in. All rows are checked before the first is kept; a row that is there already"
@@ -37,8 +43,9 @@ _IMPORT = (
 _GC = (
     "Forget answers and give their room back. With --keep every answer goes whose key is in none of"
     " the files. With --failed the attempts of requests without an answer go, so that they are"
-    " asked again from the first, with the same seeds (after a timeout, say); to go on with new"
-    " seeds raise `attempts` in params.yaml instead."
+    " asked again from the first, with the same seeds; to go on with new seeds raise `attempts` in"
+    " params.yaml instead. With --damaged what `verify` finds goes, and a file that is damaged as a"
+    " whole is written anew from what can be read."
 )
 
 Commands = argparse._SubParsersAction
@@ -137,7 +144,7 @@ def _add_ledger(commands: "Commands[argparse.ArgumentParser]") -> None:
 
 
 def _add_ledger_actions(parser: argparse.ArgumentParser) -> None:
-    """Add stats, export, import and gc to the parser of `ledger`."""
+    """Add stats, export, import, verify and gc to the parser of `ledger`."""
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     stats = actions.add_parser("stats", help="what is kept, by task and model", description=_STATS)
     stats.add_argument("--json", action="store_true", help="print it as JSON")
@@ -153,11 +160,13 @@ def _add_ledger_actions(parser: argparse.ArgumentParser) -> None:
     bring.add_argument(
         "paths", metavar="PATH", nargs="+", type=Path, help="an exported file, or a folder of such"
     )
+    actions.add_parser("verify", help="find damaged answers", description=_VERIFY)
     gc = actions.add_parser("gc", help="forget what nothing needs", description=_GC)
     gc.add_argument(
         "--keep", metavar="PATH", nargs="+", type=Path, help="responses whose keys stay"
     )
     gc.add_argument("--failed", action="store_true", help="forget requests without an answer")
+    gc.add_argument("--damaged", action="store_true", help="forget what is damaged")
     gc.add_argument("--dry-run", action="store_true", help="only say what would go")
 
 
@@ -176,9 +185,15 @@ def _ledger(arguments: argparse.Namespace) -> int:
         )
     elif arguments.action == "import":
         lines = ledger_command.import_answers(folder, arguments.paths)
+    elif arguments.action == "verify":
+        lines = ledger_command.verify(folder)
     else:
         lines = ledger_command.gc(
-            folder, keep=arguments.keep, failed=arguments.failed, dry_run=arguments.dry_run
+            folder,
+            keep=arguments.keep,
+            failed=arguments.failed,
+            damaged=arguments.damaged,
+            dry_run=arguments.dry_run,
         )
     for line in lines:
         print(line)

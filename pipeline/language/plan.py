@@ -159,7 +159,7 @@ def plan(
         now.parameters.city(key)
     with ExitStack() as stack:
         before = _before(root, against, stack)
-        ledger = stack.enter_context(Ledger(_folder(root, now.parameters, stack)))
+        ledger = stack.enter_context(_ledger(root, now.parameters, stack))
         for run in _runs(root, cities, now.parameters):
             askings = now.askings(run.stage, run.io, run.city)
             if not askings:
@@ -195,12 +195,12 @@ def _before(root: Path, against: str | None, stack: ExitStack) -> _Version | Non
     return _Version(folder)
 
 
-def _folder(root: Path, parameters: Parameters, stack: ExitStack) -> Path:
-    """Return the ledger's folder; one for the time being where there is none, as none is made."""
-    folder = ledger_folder(root, parameters)
-    if Ledger(folder).file.is_file():
-        return folder
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-")))
+def _ledger(root: Path, parameters: Parameters, stack: ExitStack) -> Ledger:
+    """Return the ledger to read; one for the time being where there is none, as none is made."""
+    ledger = Ledger(ledger_folder(root, parameters), to_read=True)
+    if ledger.file.is_file():
+        return ledger
+    return Ledger(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-"))))
 
 
 def _planned(root: Path, run: _Run, asking: Asking, ledger: Ledger) -> TaskPlan:

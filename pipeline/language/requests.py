@@ -29,12 +29,15 @@ Status = Literal[
     "malformed",  # finished, but no JSON
     "invalid",  # JSON that breaks the generation schema
     "empty",  # finished with no text
-    "timeout",  # no answer in time
-    "failed",  # the server could not answer this request (its message is the reason)
+    "timeout",  # no answer in time; see NO_ANSWER
+    "failed",  # the server or the model's program failed (its message is the reason); likewise
     "prompt_too_long",  # the prompt alone is longer than the model reads; asking again is no use
 ]
 # Engines that are no model: what they say comes from stated rules and phrase banks.
 NO_MODEL = frozenset({"template", "rules"})
+# What is no answer: the ledger keeps none of these, no attempt is used up, and the same attempt is
+# made again, with the same seed.
+NO_ANSWER = frozenset({"timeout", "failed"})
 # Statuses that another attempt cannot change.
 FINAL = frozenset({"ok", "prompt_too_long"})
 
@@ -152,7 +155,8 @@ class Engine(Protocol):
         """Answer requests as they finish, in any order.
 
         Requests are pulled lazily, a bounded number at a time; each pulled request gives exactly
-        one answer. One bad request never raises: its answer's status tells.
+        one answer. One bad request never raises: its answer's status tells. A status of NO_ANSWER
+        gives the request back: it comes again, as the same attempt.
 
         Raises:
             ModelError: The model or server as a whole cannot answer.

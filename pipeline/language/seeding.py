@@ -24,7 +24,7 @@ from pipeline.language.asked import ask_all
 from pipeline.language.asking import results
 from pipeline.language.engines.settings import TemplateSettings
 from pipeline.language.ledger import Ledger
-from pipeline.language.outcome import first_ok
+from pipeline.language.outcome import first_ok, json_in
 from pipeline.language.prompts import json_text, nfc
 from pipeline.language.requests import Request
 from pipeline.language.shots import Seed, Written, read_seeds
@@ -139,7 +139,7 @@ def _written(
             city=city,
             trip=shown_trip(trip),
             intents=trip.intents,
-            answer=msgspec.json.decode(nfc(answer.text), type=Written),
+            answer=msgspec.json.decode(nfc(json_in(answer.text)), type=Written),
         )
         try:
             check_record("seed", json.loads(json_text(seed)), where=trip.trip_id)

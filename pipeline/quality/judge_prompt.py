@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from pipeline.errors import ContractError
+from pipeline.language.outcome import json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, Message
 from pipeline.language.shown import shown_trip
@@ -99,7 +100,7 @@ def verdict_of(answer: Answer) -> tuple[Scores, Rationales]:
         ContractError: The answer has not the ten criteria; the generation schema lets it pass.
     """
     try:
-        told = json.loads(answer.text)
+        told = json.loads(json_in(answer.text))
         scores = {
             f"{task}_{key}": int(value)
             for task in TASKS

@@ -23,7 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from pipeline.language.engines.settings import AskedModel, EngineSettings, model_id
-from pipeline.language.outcome import first_ok
+from pipeline.language.outcome import first_ok, json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, Request, new_request
 from pipeline.language.shown import shown_trip
@@ -162,7 +162,7 @@ def said_of(found: Inspected, attempts: Sequence[Answer], *, by: str) -> Said | 
     if answer is None:
         return None
     # JSON Schema takes 1.0 for a whole number, hence not strict.
-    told = msgspec.json.decode(answer.text, type=_Answered, strict=False)
+    told = msgspec.json.decode(json_in(answer.text), type=_Answered, strict=False)
     by_number = {one.id: one.verdict for one in told.verdicts}
     count = len(open_claims(found.claims))
     if len(told.verdicts) != count or by_number.keys() != set(range(1, count + 1)):

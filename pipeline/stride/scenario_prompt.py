@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from pipeline.language.outcome import json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.filters import fault_of_told
@@ -110,7 +111,7 @@ def shown_place(place: StrideMap) -> dict[str, Any]:
 def draft_of(answer: Answer) -> Draft | Fault:
     """Return the draft of an answer that keeps its schema, or why it is none."""
     try:
-        draft = msgspec.json.decode(answer.text, type=Draft)
+        draft = msgspec.json.decode(json_in(answer.text), type=Draft)
     except msgspec.ValidationError as fault:  # such as 20.0 people, an integer to JSON Schema
         return Fault("implausible", str(fault))
     return msgspec.structs.replace(draft, description=nfc(draft.description.strip()))

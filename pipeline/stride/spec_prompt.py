@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from pipeline.language.outcome import json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.benchmark import Benchmark, Scenario
@@ -186,7 +187,7 @@ def map_hash(place: StrideMap) -> str:
 
 def specification_of(answer: Answer) -> Specification:
     """Return the specification of an answer that keeps its schema."""
-    return msgspec.json.decode(nfc(answer.text), type=Specification)
+    return msgspec.json.decode(nfc(json_in(answer.text)), type=Specification)
 
 
 def fault_of(request: Request, answer: Answer) -> str:

@@ -71,7 +71,7 @@ class BankEngine:
         try:
             value = self._answer(request)
         except ParameterError as fault:  # a text of a model's in words that no bank knows
-            return unanswered(request, "failed", str(fault))
+            return unanswered(request, "refusal", str(fault))
         return judged(request, msgspec.json.encode(value).decode("utf-8"), "stop")
 
 

@@ -41,7 +41,7 @@ def vllm_settings(folder: Path, **changes: Any) -> VllmSettings:
 def openai_settings(base_url: str, **changes: Any) -> OpenAISettings:
     settings = OpenAISettings(
         base_url=base_url, model="tiny", revision="1", concurrency=4, requests_per_minute=None,
-        timeout_s=30.0, tries=3, api_key_env=None, strict=True, extra_body={},
+        timeout_s=30.0, patience_s=60.0, api_key_env=None, strict=True, extra_body={},
     )  # fmt: skip
     return msgspec.structs.replace(settings, **changes)
 

@@ -4,13 +4,14 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.language.engine_requests import GOOD
 from tests.loopback_server import LoopbackServer
 
+TurnsAway = Callable[[int, dict[str, Any]], tuple[int, dict[str, Any]] | None]
 # No answer is that long; a stream that is read to its end anyway shows as sent pieces.
 ENDLESS = 5000
 
@@ -44,7 +45,17 @@ class OddServer(LoopbackServer):
         left: Set when a client goes away before its answer has ended.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, turns_away: TurnsAway = lambda _count, _body: None, *, port: int = 0
+    ) -> None:
+        """Open the port.
+
+        Args:
+            turns_away: Gives status and error for a request that is not answered, from how many
+                came before and its body; None where it is answered.
+            port: Number of the port; 0 for a free one.
+        """
+        self._turns_away = turns_away
         self.asked: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.arrived_s: list[float] = []
@@ -53,7 +64,7 @@ class OddServer(LoopbackServer):
         self.left = threading.Event()
         self._at_once = 0
         self._lock = threading.Lock()
-        super().__init__(self._handler())
+        super().__init__(self._handler(), port=port)
 
     def note(self, body: dict[str, Any], key: str) -> int:
         """Count a request in; returns how often its prompt has been received."""
@@ -66,6 +77,15 @@ class OddServer(LoopbackServer):
             prompt = body["messages"][-1]["content"]
             self.asked[prompt] += 1
             return self.asked[prompt]
+
+    def turns_away(self, handler: "_Handler", body: dict[str, Any]) -> bool:
+        """Send an error instead of an answer, where the test wants one."""
+        with self._lock:
+            count = len(self.bodies)
+        found = self._turns_away(count, body)
+        if found is not None:
+            handler._send(found[0], {"error": found[1]})
+        return found is not None
 
     def note_end(self) -> None:
         with self._lock:
@@ -90,7 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.times = self.odd.note(body, self.headers["Authorization"])
         wish = body["messages"][-1]["content"].split()[-1].rstrip(".")
         try:
-            getattr(self, f"do_{wish}", self.do_good)()
+            if not self.odd.turns_away(self, body):
+                getattr(self, f"do_{wish}", self.do_good)()
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
             self.odd.left.set()
@@ -120,6 +141,25 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_refuse(self) -> None:
         self._stream([event(refusal="I would rather not."), event(finish_reason="stop")])
+
+    def do_fence(self) -> None:
+        self._stream([event(f"```json\n{GOOD}\n```"), event(finish_reason="stop")])
+
+    def do_think(self) -> None:
+        self._stream([event("<think>So.</think>"), event(GOOD), event(finish_reason="stop")])
+
+    def do_call(self) -> None:
+        def piece(arguments: str, **more: str) -> dict[str, Any]:
+            call = {"index": 0, "function": {"arguments": arguments} | more}
+            return event("", tool_calls=[call])
+
+        self._stream([piece(GOOD[:9], name="annotate"), piece(GOOD[9:]),
+                      event(finish_reason="tool_calls")])  # fmt: skip
+
+    def do_wholecall(self) -> None:
+        calls = [{"type": "function", "function": {"name": "annotate", "arguments": GOOD}}]
+        message = {"role": "assistant", "content": None, "tool_calls": calls}
+        self._send(200, {"choices": [{"message": message, "finish_reason": "tool_calls"}]})
 
     def do_cut(self) -> None:
         self._stream([event(GOOD[:9]), event(finish_reason="length")])
@@ -190,6 +230,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_overlong(self) -> None:
         words = "This model's maximum context length is 8192 tokens."
         self._send(400, {"error": {"message": words, "code": "context_length_exceeded"}})
+
+    def do_quota(self) -> None:
+        error = {"message": "You exceeded your quota.", "code": "insufficient_quota"}
+        self._send(429, {"error": error})
+
+    def do_tomorrow(self) -> None:
+        self._send(429, {"error": {"message": "come back"}}, retry_after="86400")
 
     def do_wrong(self) -> None:
         self._send(400, {"error": {"message": "maxLength is not permitted", "code": "bad"}})

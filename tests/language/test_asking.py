@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ContractError, ModelError
-from pipeline.language.asking import ask, progress_words, results
+from pipeline.language.asking import ask, results
+from pipeline.language.asking_words import progress_words
 from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok
 from pipeline.language.requests import Request
@@ -119,14 +120,14 @@ def test_bad_requests_of_every_kind_leave_the_others_unharmed(ledger):
         "item-000003": lambda r: answer_to(r, '{"say": "x"} Done!'),
         "item-000004": lambda r: answer_to(r, '{"say": "x', finish_reason="length"),
         "item-000005": lambda r: answer_to(r, '{"tell": "x"}'),
-        "item-000006": lambda r: answer_to(r, "", finish_reason="", status="timeout"),
+        "item-000006": lambda r: answer_to(r, ""),
     }
     requests = requests_about(30)
     engine = RuleEngine(lambda r: bad.get(r.item_id, sound)(r))
     summary = ask_for(requests, ledger, engine)
     assert (summary.ok, summary.total) == (24, 30)
     assert summary.failed == dict.fromkeys(
-        ["invalid", "length", "malformed", "prompt_too_long", "refusal", "timeout"], 1
+        ["empty", "invalid", "length", "malformed", "prompt_too_long", "refusal"], 1
     )
     tries = {r.item_id: len(attempts) for r, attempts in results(requests, ledger)}
     # An over-long prompt stays so; asking again is no use.
@@ -367,15 +368,18 @@ def test_progress_on_a_terminal_is_a_bar_with_the_same_words(ledger, monkeypatch
 
 def test_progress_is_worded_with_speed_and_the_time_of_what_is_still_to_be_sent():
     words = progress_words(
-        answered=1300, cached=900, failed=3, again=2, tokens_per_s=310.4, seconds_left=725.0
-    )
+        answered=1300, cached=900, failed=3, again=2, elsewhere=7, tokens_per_s=310.4,
+        seconds_left=725.0,
+    )  # fmt: skip
     assert words == (
-        "1,300 answered, 900 cached, 3 failed, 2 to ask again, 310 tokens/s, 12 min left"
+        "1,300 answered, 900 cached, 3 failed, 2 to ask again, 7 asked by another run,"
+        " 310 tokens/s, 12 min left"
     )
     for seconds, shown in [(0.4, "0 s"), (89, "89 s"), (5399, "1 h 30 min"), (7260, "2 h 1 min")]:
         words = progress_words(
-            answered=1, cached=0, failed=0, again=0, tokens_per_s=None, seconds_left=seconds
-        )
+            answered=1, cached=0, failed=0, again=0, elsewhere=0, tokens_per_s=None,
+            seconds_left=seconds,
+        )  # fmt: skip
         assert words == f"1 answered, 0 cached, 0 failed, {shown} left"
 
 

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -14,8 +15,9 @@ from itertools import islice
 import pytest
 
 from pipeline.errors import ModelError
-from pipeline.language.engines import engine_for
+from pipeline.language.engines import engine_for, openai, patience
 from pipeline.language.engines.settings import LocalExecutor
+from pipeline.language.outcome import json_in
 from tests.language.engine_requests import (
     GOOD,
     Pulled,
@@ -34,6 +36,13 @@ KEY = "sk-0123456789abcdef"
 def odd() -> Iterator[OddServer]:
     with OddServer() as server:
         yield server
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Let pauses be a hundredth of what they are."""
+    monkeypatch.setattr(patience, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(patience, "_LONGEST_PAUSE_S", 0.3)
 
 
 def ask(server: OddServer, *wishes: str, **changes):
@@ -115,26 +124,50 @@ def test_the_pause_is_the_one_the_server_asks_for(odd):
      ("stop", "failed", "broken off in mid-answer"),
      ("crash", "failed", "out of memory"),
      ("page", "failed", "broken off: .*"),
-     ("wrong", "failed", "status 400: .*maxLength is not permitted"),
+     ("sleep", "timeout", "no answer in 0.3 s"),
+     ("trickle", "timeout", "no answer in 0.3 s"),
+     ("wrong", "refusal", "status 400: .*maxLength is not permitted"),
      ("overlong", "prompt_too_long", "maximum context length is 8192"),
      ("filter", "refusal", "content_filter"),
      ("refuse", "refusal", "I would rather not"),
-     ("chat", "malformed", "no JSON"),
+     ("chat", "malformed", "no JSON: .*; it begins 'Sure! Here is"),
      ("cut", "length", "cut off"),
      ("spaces", "whitespace", "white spaces")],
 )  # fmt: skip
-def test_a_fault_of_one_request_costs_itself_alone(odd, wish, status, reason):
-    found = ask(odd, "good", wish, "pause")
-    assert found[wish].status == status
-    assert re.search(reason, found[wish].reason)
-    assert "\n" not in found[wish].reason
-    assert {found["good"].status, found["pause"].status} == {"ok"}
+def test_a_fault_of_one_request_costs_itself_alone(odd, quick, wish, status, reason):
+    """What a server fails at while it answers others is given back, and is no attempt."""
+    settings = openai_settings(odd.url, timeout_s=0.3)
+    done = threading.Event()
+
+    def requests():
+        yield request_to(settings, wish, prompt=f"Be {wish}")
+        number = 0
+        while not done.is_set():
+            number += 1
+            yield request_to(settings, f"{number}", prompt=f"{number} pause")
+
+    found = {}
+    with engine_for(settings, LocalExecutor()) as engine:
+        for answers in engine.answers(requests()):
+            found |= {answer.item_id: answer for answer in answers}
+            if wish in found:
+                done.set()
+    answer = found.pop(wish)
+    assert answer.status == status
+    assert re.search(reason, answer.reason)
+    assert "\n" not in answer.reason
+    assert {answer.status for answer in found.values()} == {"ok"}
 
 
-@pytest.mark.parametrize("wish", ["sleep", "trickle"])
-def test_an_answer_that_takes_too_long_is_a_timeout(odd, wish):
-    answer = ask(odd, wish, timeout_s=0.3, tries=1)[wish]
-    assert (answer.status, answer.reason) == ("timeout", "no answer in 0.3 s")
+@pytest.mark.parametrize(
+    ("wish", "finish_reason"),
+    [("fence", "stop"), ("think", "stop"), ("call", "tool_calls"), ("wholecall", "tool_calls")],
+)
+def test_an_answer_in_fences_after_thoughts_or_in_a_tool_call_is_read(odd, wish, finish_reason):
+    answer = ask(odd, wish)[wish]
+    assert (answer.status, answer.finish_reason) == ("ok", finish_reason)
+    assert json.loads(json_in(answer.text)) == json.loads(GOOD)
+    assert answer.text != GOOD  # kept raw
 
 
 def test_endless_white_space_is_cut_off_and_the_server_let_go(odd):
@@ -156,21 +189,24 @@ def test_a_missing_library_is_one_line_with_the_command(monkeypatch):
         pytest.fail("it started")
 
 
-def test_a_server_that_is_not_there_is_named_with_its_address():
+def test_a_server_that_is_not_there_is_named_with_its_address(monkeypatch, quick):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    settings = openai_settings(url, tries=2)
+    monkeypatch.setattr(openai, "_KNOCK_S", 0.3)
+    settings = openai_settings(url)
     with (
-        pytest.raises(ModelError, match=rf"{url}: expected a server, found none .* 2 tries"),
+        pytest.raises(ModelError, match=rf"{url}: expected a server, found none .*; start it"),
         engine_for(settings, LocalExecutor()) as engine,
     ):
         answered(engine, requests_to(settings, 3))
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"), [("unknown", "knows no such .*`tiny` does not exist"), ("denied", "no key")]
-)
+    ("wish", "told"),
+    [("unknown", "knows no such .*`tiny` does not exist"), ("denied", "no key"),
+     ("quota", "has no quota left"), ("tomorrow", "asks to wait 86400 s, longer than 60 s")],
+)  # fmt: skip
 def test_what_no_request_can_pass_ends_the_run_in_one_line(odd, wish, told):
     with pytest.raises(ModelError, match=told) as caught:
         ask(odd, wish)

@@ -77,7 +77,7 @@ def test_a_file_of_final_answers_answers_the_first_attempt(tmp_path):
     answer = answers_from(file, [request])["0"]
     assert (answer.status, answer.attempt) == ("ok", 1)
     later = answers_from(file, [msgspec.structs.replace(request, attempt=4)])["0"]
-    assert (later.status, "attempt 4" in later.reason) == ("failed", True)
+    assert (later.status, "attempt 4" in later.reason) == ("empty", True)
 
 
 def test_a_text_is_judged_by_the_schema_of_today(tmp_path):
@@ -87,12 +87,23 @@ def test_a_text_is_judged_by_the_schema_of_today(tmp_path):
     assert answers_from(file, [request])["0"].status == "invalid"
 
 
-@pytest.mark.parametrize("status", ["refusal", "timeout", "prompt_too_long", "failed"])
+@pytest.mark.parametrize("status", ["refusal", "prompt_too_long", "whitespace"])
 def test_what_a_text_cannot_show_stays_as_it_was_recorded(tmp_path, status):
     (request,) = requests_to(recorded_settings(tmp_path), 1)
     row = {"key": request.key, "text": "", "status": status, "reason": "so it was"}
     answer = answers_from(write_lines(tmp_path / "r.jsonl", [row]), [request])["0"]
     assert (answer.status, answer.reason) == (status, "so it was")
+
+
+@pytest.mark.parametrize("status", ["timeout", "failed"])
+def test_a_recorded_failure_of_a_server_is_no_attempt(tmp_path, status):
+    (request,) = requests_to(recorded_settings(tmp_path), 1)
+    rows = [{"key": request.key, "attempt": 1, "text": "", "status": status, "reason": "so it was"},
+            {"key": request.key, "attempt": 2, "text": GOOD}]  # fmt: skip
+    answer = answers_from(write_lines(tmp_path / "r.jsonl", rows), [request])["0"]
+    assert (answer.status, answer.attempt) == ("ok", 1)
+    alone = answers_from(write_lines(tmp_path / "r.jsonl", rows[:1]), [request])["0"]
+    assert alone.status == "empty"
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_what_only_decides_how_fast_answers_come_is_no_part_of_the_model():
     server = openai_settings("http://a/v1")
     other = REPLACE(
         server, base_url="http://b/v1", concurrency=64, requests_per_minute=60.0, timeout_s=5.0,
-        tries=9, api_key_env="KEY", strict=False,
+        patience_s=9.0, api_key_env="KEY", strict=False,
     )  # fmt: skip
     assert model_id(other) == model_id(server)
 

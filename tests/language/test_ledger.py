@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pipeline.errors import ParameterError, PipelineError, SourceError
-from pipeline.language.ledger import UNKNOWN, Forgotten, Held, Ledger, Run, State
+from pipeline.language.ledger import Ledger
+from pipeline.language.ledger_records import UNKNOWN, Forgotten, Held, Run, State
 from tests.language.engines import MODEL, answer_to, request_about, requests_about, sound
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -71,7 +72,7 @@ def test_the_first_answer_of_an_attempt_stands(ledger):
 
 
 def test_attempts_come_back_in_order_whenever_they_were_recorded(ledger):
-    first, second, third = attempts_at("a", "timeout", "malformed", "ok")
+    first, second, third = attempts_at("a", "empty", "malformed", "ok")
     ledger.record([third, first])
     ledger.record([second])
     assert ledger.answers([first.key])[first.key] == [first, second, third]
@@ -81,13 +82,17 @@ def test_attempts_come_back_in_order_whenever_they_were_recorded(ledger):
     ("statuses", "state", "ended"),
     [
         ([], UNKNOWN, False),
-        (["ok"], State(1, 1, "ok"), True),
-        (["malformed"], State(1, None, "malformed"), False),
-        (["malformed", "ok"], State(2, 2, "ok"), True),
-        (["ok", "ok"], State(2, 1, "ok"), True),
-        (["ok", "malformed"], State(2, 1, "malformed"), True),
-        (["timeout"] * 3, State(3, None, "timeout"), True),
-        (["prompt_too_long"], State(1, None, "prompt_too_long"), True),
+        (["ok"], State(1, 1, "ok", 2), True),
+        (["malformed"], State(1, None, "malformed", 2), False),
+        (["malformed", "ok"], State(2, 2, "ok", 3), True),
+        (["ok", "ok"], State(2, 1, "ok", 3), True),
+        (["ok", "malformed"], State(2, 1, "malformed", 3), True),
+        (["empty"] * 3, State(3, None, "empty", 4), True),
+        (["prompt_too_long"], State(1, None, "prompt_too_long", 2), True),
+        # What a server failed to answer is no attempt: its number comes again, with its seed.
+        (["timeout"] * 3, UNKNOWN, False),
+        (["failed", "malformed", "timeout"], State(1, None, "malformed", 1), False),
+        (["malformed", "failed", "malformed"], State(2, None, "malformed", 2), False),
     ],
 )
 def test_a_state_tells_attempts_answer_and_whether_to_ask_again(ledger, statuses, state, ended):
@@ -117,7 +122,10 @@ def test_a_state_is_what_all_attempts_say(tmp_path_factory, rows):
         for key, state in ledger.states({answer.key for answer in answers}).items():
             attempts = {n: answer.status for (k, n), answer in first.items() if k == key}
             good = [n for n, status in attempts.items() if status == "ok"]
-            assert state == (max(attempts), min(good, default=None), attempts[max(attempts)])
+            following = min({1, 2, 3, 4, 5} - attempts.keys())
+            assert state == (
+                len(attempts), min(good, default=None), attempts[max(attempts)], following,
+            )  # fmt: skip
 
 
 def test_more_keys_than_sqlite_takes_values_are_looked_up_in_one_go(ledger):
@@ -157,10 +165,10 @@ def test_what_is_held_is_counted_by_task_model_and_revision(ledger):
     untold = replace(
         sound(request_about("c")), model=newer, prompt_tokens=None, output_tokens=None, text="{}"
     )
-    ledger.record([*attempts_at("a", "timeout", "malformed", "ok"), *attempts_at("b", "timeout")])
+    ledger.record([*attempts_at("a", "empty", "malformed", "ok"), *attempts_at("b", "empty")])
     ledger.record([untold])
     assert ledger.held() == [
-        Held("annotate", "openai", "toy", "1", 2, 4, 40, 8, 24, 1, {"malformed": 1, "timeout": 2}),
+        Held("annotate", "openai", "toy", "1", 2, 4, 40, 8, 24, 1, {"empty": 2, "malformed": 1}),
         Held("annotate", "openai", "toy", "2", 1, 1, None, None, 2, 1, {}),
     ]
 
@@ -178,7 +186,7 @@ def test_what_is_held_is_counted_by_task_model_and_revision(ledger):
 )
 def test_what_is_not_to_be_kept_is_forgotten(ledger, keep, failed, forgotten, left, dry_run):
     ledger.record(
-        [*attempts_at("a", "timeout", "ok"), *attempts_at("b", "timeout"), *attempts_at("c", "ok")]
+        [*attempts_at("a", "empty", "ok"), *attempts_at("b", "empty"), *attempts_at("c", "ok")]
     )
     keys = None if keep is None else {request_about(item).key for item in keep}
     assert ledger.forget(keep=keys, failed=failed, dry_run=dry_run) == forgotten
@@ -248,9 +256,9 @@ def test_a_ledger_of_a_newer_version_is_refused(tmp_path):
     with Ledger(tmp_path) as ledger:
         file = ledger.file
     db = sqlite3.connect(file)
-    db.execute("PRAGMA user_version = 2")
+    db.execute("PRAGMA user_version = 3")
     db.close()
-    assert "expected a ledger of version 1 or older, found version 2" in fault_of(
+    assert "expected a ledger of version 2 or older, found version 3" in fault_of(
         tmp_path, SourceError
     )
 
@@ -262,7 +270,7 @@ def test_a_damaged_ledger_is_one_clear_error(tmp_path):
     with file.open("r+b") as raw:
         raw.seek(16384)
         raw.write(b"\xff" * 200_000)
-    fault = pytest.raises(SourceError, match="expected a response ledger, found")
+    fault = pytest.raises(SourceError, match=r"expected a sound file, found .*gc --damaged")
     with fault, Ledger(tmp_path) as ledger:
         ledger.answers([request.key for request in requests_about(100)])
 

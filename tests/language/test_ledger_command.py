@@ -284,7 +284,7 @@ def test_gc_forgets_failures_so_that_they_are_asked_again(project, capsys):
 
 def test_gc_wants_to_be_told_what_to_forget(project, capsys):
     record(project / STORE, *ANSWERS)
-    assert "expected --keep PATH... or --failed, found neither" in fault_of(capsys, "gc")
+    assert "expected --keep PATH..., --failed or --damaged, found none" in fault_of(capsys, "gc")
 
 
 # ---- where it lies ------------------------------------------------------------------------------

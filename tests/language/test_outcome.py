@@ -12,6 +12,7 @@ from pipeline.language.outcome import (
     LONGEST_GAP,
     answers_of,
     first_ok,
+    json_in,
     judge_text,
     responses_frame,
     settled,
@@ -44,7 +45,13 @@ def test_a_finished_text_that_fits_is_an_answer(text, finish_reason):
         ("I cannot.", "stop", "malformed", "no JSON: Expecting value"),
         ('{"say": "x"', "stop", "malformed", "Expecting ',' delimiter"),
         (f"{GOOD} Done.", "stop", "malformed", "Extra data"),
-        (f"```json\n{GOOD}\n```", "stop", "malformed", "Expecting value"),
+        (f"```json\n{GOOD[:-1]}\n```", "stop", "malformed", "it begins '```json"),
+        (f"```\n{GOOD}\n```\n```\n{GOOD}\n```", "stop", "malformed", "it begins '```"),
+        (f"<think>So {GOOD}", "stop", "malformed", "it begins '<think>So {"),
+        ("<think>So.</think>\nSure! Here", "stop", "malformed", "it begins 'Sure! Here'"),
+        ('<tool_call>{"arguments": {"say"}}</tool_call>', "stop", "malformed", "'<tool_call>"),
+        ('<tool_call>{"name": "x"}</tool_call>', "tool_calls", "invalid", "expected an object"),
+        ('<tool_call>{"arguments": {"say": 7}}</tool_call>', "tool_calls", "invalid", "$.say: 7"),
         ("\ufeff" + GOOD, "stop", "malformed", "BOM"),
         ('{"say": "x", "say": "y"}', "stop", "malformed", "the key 'say' is there twice"),
         ('{"say": NaN}', "stop", "malformed", "NaN is no JSON number"),
@@ -69,10 +76,31 @@ def test_a_text_that_is_no_answer_has_a_status_and_a_reason(text, finish_reason,
     assert len(found[1]) < 400
 
 
+@pytest.mark.parametrize(
+    ("text", "finish_reason"),
+    [
+        (f"```json\n{GOOD}\n```", "stop"),
+        (f"Here it is:\n```\n{GOOD}\n```\nAnything else?", "stop"),
+        (f"```json\n{GOOD}", "stop"),
+        (f"<think>\nA {{road}}, then ``` another.\n</think>\n\n{GOOD}", "stop"),
+        (f"A road.</think>```json\n{GOOD}```", "stop"),
+        (f'<tool_call>\n{{"name": "answer", "arguments": {GOOD}}}\n</tool_call>', "tool_calls"),
+        (f'So: <tool_call>{{"arguments": {json.dumps(GOOD)}}}</tool_call>', "function_call"),
+    ],
+)
+def test_what_is_wrapped_around_an_answer_is_left_out_when_it_is_read(text, finish_reason):
+    assert judge_text(text, finish_reason, SCHEMA) == ("ok", "")
+    assert json.loads(json_in(text)) == {"say": "x"}
+    kept = settled(answer_to(request_about("a"), text, status="ok"), SCHEMA)
+    assert (kept.status, kept.text) == ("ok", text)  # the text stays raw
+    check_frame("response", responses_frame([kept]), where="rows", key="key")
+
+
 @given(st.integers(1, 40))
 def test_a_truncated_text_is_never_an_answer(cut):
     text = '{"say": "Head north.", "why": {"a": [1, 2]}}'
-    assert judge_text(text[:-cut], "stop", {"type": "object"})[0] != "ok"
+    for start in ("", "```json\n", "<think>So.</think>"):
+        assert judge_text(start + text[:-cut], "stop", {"type": "object"})[0] != "ok"
 
 
 @given(

@@ -13,7 +13,8 @@ import yaml
 from pipeline import __main__ as command_line
 from pipeline.errors import ParameterError, PromptError, SourceError
 from pipeline.language.engines.settings import VllmSettings
-from pipeline.language.ledger import Ledger, Run
+from pipeline.language.ledger import Ledger
+from pipeline.language.ledger_records import Run
 from pipeline.language.outcome import responses_frame
 from pipeline.language.plan import TaskPlan, asking_function, plan, plan_words, print_plans
 from pipeline.language.prompts import PROMPTS

@@ -167,7 +167,7 @@ def test_a_server_that_speaks_the_openai_protocol_verifies_whole_texts(tmp_path)
     with AnsweringServer(answering) as server:
         engine = {
             "kind": "openai", "base_url": server.url, "model": "toy", "revision": "1",
-            "concurrency": 2, "requests_per_minute": None, "timeout_s": 30, "tries": 1,
+            "concurrency": 2, "requests_per_minute": None, "timeout_s": 30, "patience_s": 60,
             "api_key_env": None, "strict": True, "extra_body": {},
         }  # fmt: skip
         verified_by(project, engine, asks="whole_texts")

@@ -6,7 +6,8 @@
 
 Answers are streamed so that a model that loops in white space is cut off at once; reading the
 stream costs about 10 microseconds a token. A server that ignores the schema answers in free text:
-that shows as `malformed` from the first answer on.
+that shows as `malformed` from the first answer on. One that is busy or down is waited for, see
+patience.py; one that takes no request at all ends the run at once.
 """
 
 import asyncio
@@ -18,10 +19,11 @@ from typing import Any, Self
 import msgspec
 
 from pipeline.errors import ModelError
+from pipeline.language.engines.patience import PUT_OFF_AFTER, NoAnswer, Patience, wait_in
 from pipeline.language.engines.replies import judged, unanswered
 from pipeline.language.engines.settings import OpenAISettings, not_installed, one_line
-from pipeline.language.outcome import LONGEST_GAP
-from pipeline.language.requests import Answer, Request
+from pipeline.language.engines.streamed import Reply
+from pipeline.language.requests import NO_ANSWER, Answer, Request
 
 # What every further request would be answered alike: no key, no money, no access, no such model.
 _HOPELESS = {
@@ -30,6 +32,14 @@ _HOPELESS = {
     403: "gave no access; check the key's rights and engine.model",
     404: "knows no such address or model; check engine.base_url and engine.model",
 }
+# How servers word that the account is empty: no waiting helps.
+_NO_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+# Statuses below 500 that pass; all others say that this request is not taken as it is.
+_PASSING = frozenset({408, 409, 425, 429})
+# Statuses that concern every request, though some may still be answered.
+_OF_ALL = frozenset({429, 503})
+# Time in which a server that was never heard of may begin to listen, seconds.
+_KNOCK_S = 5.0
 # How servers word a prompt that is longer than the model reads; the first is OpenAI's code for it.
 _TOO_LONG = (
     "context_length_exceeded",
@@ -41,59 +51,6 @@ _TOO_LONG = (
 )
 # The library insists on a key; a server without one takes any.
 _NO_KEY = "no-key-needed"
-
-
-class _Part(msgspec.Struct):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(msgspec.Struct):
-    delta: _Part | None = None
-    message: _Part | None = None  # in place of delta from a server that does not stream
-    finish_reason: str | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Chunk(msgspec.Struct):
-    choices: list[_Choice] = []
-    usage: _Usage | None = None
-    error: Any = None
-
-
-class _Reply:
-    """An answer as far as it has come."""
-
-    def __init__(self) -> None:
-        self.text, self.refusal, self.finish_reason = "", "", ""
-        self.usage = _Usage()
-        self.error: Any = None
-        self.complete = False
-        self._gap = 0
-
-    def add(self, data: str | bytes) -> None:
-        """Take in one event of the stream, or the whole body."""
-        chunk = msgspec.json.decode(data, type=_Chunk)
-        self.usage = chunk.usage or self.usage
-        self.error = chunk.error or self.error
-        for choice in chunk.choices:
-            part = choice.delta or choice.message or _Part()
-            self.refusal += part.refusal or ""
-            self._append(part.content or "")
-            self.finish_reason = choice.finish_reason or self.finish_reason
-
-    def loops(self) -> bool:
-        """Tell whether it ends in so much white space that nothing more is to be expected."""
-        return self._gap >= LONGEST_GAP
-
-    def _append(self, text: str) -> None:
-        self.text += text
-        printed = text.rstrip()
-        self._gap = len(text) - len(printed) + (0 if printed else self._gap)
 
 
 class OpenAIEngine:
@@ -115,8 +72,16 @@ class OpenAIEngine:
             base_url=self._settings.base_url,
             api_key=self._key,
             timeout=self._settings.timeout_s,
-            max_retries=self._settings.tries - 1,
+            max_retries=0,
         )
+        self._patience = Patience(
+            f"engine openai, {self._settings.base_url}",
+            most_at_once=self._settings.concurrency,
+            longest_s=self._settings.patience_s,
+            seconds=self._loop.time,
+        )
+        self._heard_of = False
+        self._knocked_s: float | None = None
         return self
 
     def __exit__(
@@ -168,31 +133,73 @@ class OpenAIEngine:
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
 
     async def _answer(self, request: Request) -> Answer:
+        """Send a request until it is answered, or put off because it fails while others do not."""
+        failures, refused = 0, False
+        while True:
+            async with self._patience.turn():
+                await self._spaced()
+                sent = self._patience.sent()
+                found = await self._once(request, refused=refused)
+            if isinstance(found, Answer):
+                self._patience.answered()
+                return found
+            if found is None:
+                refused = True
+            elif self._patience.failed(sent, found, item=request.item_id):
+                failures += 1
+                if failures == PUT_OFF_AFTER:
+                    return unanswered(request, found.status, found.reason, text=found.text)
+                await self._patience.rest(failures, found.wait_s)
+
+    async def _once(self, request: Request, *, refused: bool) -> Answer | NoAnswer | None:
+        """Send a request once.
+
+        Args:
+            request: What to send.
+            refused: It was refused before, and the server takes others like it.
+
+        Returns:
+            The answer; or why there is none; or None where it was refused for the first time.
+        """
         import httpx2  # noqa: PLC0415
         import openai  # noqa: PLC0415
 
-        await self._turn()
-        reply = _Reply()
+        reply = Reply()
         try:
             await self._fill(reply, request)
-        except (openai.APITimeoutError, TimeoutError, httpx2.TimeoutException) as fault:
-            if isinstance(fault.__cause__, httpx2.ConnectTimeout):
-                raise self._not_there(fault) from fault
-            reason = f"no answer in {self._settings.timeout_s:g} s"
-            return unanswered(request, "timeout", reason, text=reply.text)
-        except openai.APIConnectionError as fault:
-            if isinstance(fault.__cause__, httpx2.ConnectError):
-                raise self._not_there(fault.__cause__) from fault
-            return unanswered(request, "failed", f"connection lost: {self._said(fault)}")
         except openai.APIStatusError as fault:
-            return self._refused(request, fault)
-        except (httpx2.TransportError, msgspec.DecodeError) as fault:
-            reason = f"broken off: {self._said(fault)}"
-            return unanswered(request, "failed", reason, text=reply.text)
+            self._heard_of = True
+            return self._turned_away(request, fault) or await self._refused(request, fault, refused)
+        except (
+            openai.APIConnectionError,
+            httpx2.TransportError,
+            TimeoutError,
+            msgspec.DecodeError,
+        ) as fault:
+            return self._lost(fault, reply.raw())
         return self._judged(request, reply)
 
-    async def _fill(self, reply: _Reply, request: Request) -> None:
-        async with self._client.chat.completions.with_streaming_response.create(
+    async def _fill(self, reply: Reply, request: Request) -> None:
+        async with self._opened(request) as response:
+            self._heard_of = True
+            async with asyncio.timeout(self._settings.timeout_s):
+                if "event-stream" not in response.headers.get("content-type", ""):
+                    reply.add(await response.read())
+                    reply.complete = True
+                    return
+                async for line in response.iter_lines():
+                    data = line.removeprefix("data:").strip()
+                    if data == "[DONE]":
+                        reply.complete = True
+                        return
+                    if data.startswith("{"):
+                        reply.add(data)
+                        if reply.loops():
+                            return
+
+    def _opened(self, request: Request) -> Any:
+        """Send a request; the response as a context manager, its body still to be read."""
+        return self._client.chat.completions.with_streaming_response.create(
             model=self._settings.model,
             messages=[{"role": m.role, "content": m.content} for m in request.messages],
             temperature=request.sampling.temperature,
@@ -210,65 +217,123 @@ class OpenAIEngine:
             stream=True,
             stream_options={"include_usage": True},
             extra_body=self._settings.extra_body,
-        ) as response:
-            async with asyncio.timeout(self._settings.timeout_s):
-                if "event-stream" not in response.headers.get("content-type", ""):
-                    reply.add(await response.read())
-                    reply.complete = True
-                    return
-                async for line in response.iter_lines():
-                    data = line.removeprefix("data:").strip()
-                    if data == "[DONE]":
-                        reply.complete = True
-                        return
-                    if data.startswith("{"):
-                        reply.add(data)
-                        if reply.loops():
-                            return
+        )
 
-    def _judged(self, request: Request, reply: _Reply) -> Answer:
+    def _lost(self, fault: Exception, text: str) -> NoAnswer:
+        """Return why no whole answer came.
+
+        Raises:
+            ModelError: Nobody listens there and nobody did before.
+        """
+        import httpx2  # noqa: PLC0415
+        import openai  # noqa: PLC0415
+
+        if isinstance(fault.__cause__, httpx2.ConnectTimeout | httpx2.ConnectError):
+            return self._not_there(fault.__cause__)
+        if isinstance(fault, openai.APITimeoutError | TimeoutError | httpx2.TimeoutException):
+            reason = f"no answer in {self._settings.timeout_s:g} s (engine.timeout_s)"
+            return NoAnswer("timeout", reason, text)
+        if isinstance(fault, openai.APIConnectionError):
+            return NoAnswer("failed", f"connection lost: {self._said(fault)}", text)
+        return NoAnswer("failed", f"broken off: {self._said(fault)}", text)
+
+    def _judged(self, request: Request, reply: Reply) -> Answer | NoAnswer:
+        text = reply.raw()
         if reply.error:
-            reason = f"the server said in mid-answer: {self._said(reply.error)}"
-            return unanswered(request, "failed", reason, text=reply.text)
+            said = self._said(reply.error)
+            if any(words in said for words in _TOO_LONG):
+                return unanswered(request, "prompt_too_long", said)
+            return NoAnswer("failed", f"the server said in mid-answer: {said}", text)
         if reply.refusal:
-            return unanswered(request, "refusal", self._said(reply.refusal), text=reply.text)
+            return unanswered(request, "refusal", self._said(reply.refusal), text=text)
         if not (reply.complete or reply.finish_reason or reply.loops()):
-            return unanswered(request, "failed", "broken off in mid-answer", text=reply.text)
-        return judged(
+            return NoAnswer("failed", "broken off in mid-answer", text)
+        answer = judged(
             request,
-            reply.text,
+            text,
             reply.finish_reason,
             prompt_tokens=reply.usage.prompt_tokens,
             output_tokens=reply.usage.completion_tokens,
         )
+        return NoAnswer("failed", answer.reason, text) if answer.status in NO_ANSWER else answer
 
-    def _refused(self, request: Request, fault: Any) -> Answer:
-        """Return the answer to a request that was refused; raise where all would be."""
-        said = self._said(fault)
-        status = fault.status_code
-        if status in _HOPELESS:
-            raise ModelError(
-                f"engine openai, {self._settings.base_url}, model {self._settings.model}: expected"
-                f" answers, found that the server {_HOPELESS[status]} (it said: {said})"
-            ) from fault
+    def _turned_away(self, request: Request, fault: Any) -> Answer | NoAnswer | None:
+        """Return what a status means that says so itself; None where the request is refused.
+
+        Raises:
+            ModelError: Every request would be turned away.
+        """
+        said, status = self._said(fault), fault.status_code
+        if status in _HOPELESS or _NO_QUOTA & {fault.code, fault.type}:
+            found = _HOPELESS.get(status, "has no quota left; mend the account")
+            raise self._takes_none(found, said) from fault
         if status in {400, 413, 422} and any(words in str(fault) for words in _TOO_LONG):
             return unanswered(request, "prompt_too_long", said)
         if fault.code == "content_filter":
             return unanswered(request, "refusal", said)
-        return unanswered(request, "failed", f"status {status}: {said}")
-
-    def _not_there(self, fault: object) -> ModelError:
-        return ModelError(
-            f"engine openai, {self._settings.base_url}: expected a server, found none"
-            f" ({self._said(fault)}, {self._settings.tries} tries); start it or mend"
-            " engine.base_url, then rerun (answers so far are kept)"
+        if status // 100 == 4 and status not in _PASSING:
+            return None
+        return NoAnswer(
+            "failed",
+            f"status {status}: {said}",
+            wait_s=wait_in(fault.response.headers),
+            of_all=status in _OF_ALL,
         )
+
+    async def _refused(
+        self, request: Request, fault: Any, refused: bool
+    ) -> Answer | NoAnswer | None:
+        """Find out whether the server refuses this request or all that are made like it.
+
+        Raises:
+            ModelError: It refuses an empty one as well: a parameter or the schema is at fault.
+        """
+        import httpx2  # noqa: PLC0415
+        import openai  # noqa: PLC0415
+
+        said = f"status {fault.status_code}: {self._said(fault)}"
+        if refused:
+            return unanswered(request, "refusal", said)
+        empty = tuple(msgspec.structs.replace(m, content="?") for m in request.messages)
+        try:
+            async with self._opened(msgspec.structs.replace(request, messages=empty)):
+                return None
+        except openai.APIStatusError as other:
+            if other.status_code == fault.status_code:
+                words = "refuses every request; mend engine.strict, engine.extra_body or sampling"
+                raise self._takes_none(words, said) from fault
+        except (openai.APIError, httpx2.TransportError):
+            pass
+        return NoAnswer("failed", said)
+
+    def _takes_none(self, found: str, said: str) -> ModelError:
+        return ModelError(
+            f"engine openai, {self._settings.base_url}, model {self._settings.model}: expected"
+            f" answers, found that the server {found} (it said: {said}), then run again: answers so"
+            " far are kept and no attempt is used up"
+        )
+
+    def _not_there(self, fault: object) -> NoAnswer:
+        """Return that nobody listens: a server that was there may come back.
+
+        Raises:
+            ModelError: It was never there.
+        """
+        now_s = self._loop.time()
+        self._knocked_s = now_s if self._knocked_s is None else self._knocked_s
+        if not self._heard_of and now_s - self._knocked_s >= _KNOCK_S:
+            raise ModelError(
+                f"engine openai, {self._settings.base_url}: expected a server, found none"
+                f" ({self._said(fault)}); start it or mend engine.base_url, then run again: answers"
+                " so far are kept and no attempt is used up"
+            )
+        return NoAnswer("failed", f"no server there: {self._said(fault)}", of_all=True)
 
     def _said(self, message: object) -> str:
         """Return what a server or library said, in one line and without the key."""
         return one_line(message).replace(self._key, "***")
 
-    async def _turn(self) -> None:
+    async def _spaced(self) -> None:
         """Wait until the rate allows one more request to begin."""
         if self._settings.requests_per_minute is None:
             return

@@ -18,12 +18,12 @@ import polars as pl
 from pipeline.errors import ModelError, SourceError
 from pipeline.language.engines.replies import judged, unanswered
 from pipeline.language.engines.settings import WINDOW, RecordedSettings, one_line
-from pipeline.language.requests import Answer, Request, Status
+from pipeline.language.requests import NO_ANSWER, Answer, Request, Status
 from pipeline.seals import check_seal, shards_in
 
 # What the text alone does not show; every other status is judged anew.
 _REMEDY = "mend engine.file, or name another"
-_AS_RECORDED = frozenset({"refusal", "timeout", "failed", "prompt_too_long", "whitespace"})
+_AS_RECORDED = frozenset({"refusal", "prompt_too_long", "whitespace"})
 
 
 class _Response(msgspec.Struct, frozen=True):
@@ -48,7 +48,9 @@ class RecordedEngine:
     def __enter__(self) -> Self:
         self._responses: dict[str, list[_Response]] = {}
         for response in _read(Path(self._settings.file)):
-            self._responses.setdefault(response.key, []).append(response)
+            attempts = self._responses.setdefault(response.key, [])
+            if response.status not in NO_ANSWER:
+                attempts.append(response)
         for attempts in self._responses.values():
             attempts.sort(key=lambda response: response.attempt)
         return self
@@ -65,7 +67,8 @@ class RecordedEngine:
         """Answer requests as `Engine.answers` says.
 
         An attempt that is not there gets the next later one: a file of final answers holds only the
-        attempt that succeeded.
+        attempt that succeeded. After the last one, and where a server answered nothing, it is
+        `empty`.
 
         Raises:
             ModelError: The file has no answer to a request at all.
@@ -87,7 +90,7 @@ class RecordedEngine:
         response = next((r for r in attempts if r.attempt >= request.attempt), None)
         if response is None:
             reason = f"attempt {request.attempt} is not in {self._settings.file}"
-            return unanswered(request, "failed", reason)
+            return unanswered(request, "empty", reason)
         if response.status in _AS_RECORDED:
             return unanswered(request, response.status, response.reason, text=response.text)
         return judged(

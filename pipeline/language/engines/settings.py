@@ -71,8 +71,9 @@ class OpenAISettings(
         concurrency: Most requests under way at once.
         requests_per_minute: Most requests begun in a minute; null for no limit.
         timeout_s: Longest wait for a first byte, and for a whole answer once it has begun, seconds.
-        tries: Times a request is sent when the server is busy, fails or breaks off, with growing
-            pauses between (the server's Retry-After where it states one).
+        patience_s: Longest time without any answer, seconds, before the run stops: the server is
+            busy, down or out of reach. Until then requests are sent again with growing pauses (the
+            server's Retry-After where it states one); none of this uses up an attempt.
         api_key_env: Name of the environment variable with the key; null for a server without.
         strict: Ask the server to enforce the schema. Set false where it refuses a schema with
             bounded texts (`maxLength`), as OpenAI's own does; answers are checked here anyway.
@@ -85,7 +86,7 @@ class OpenAISettings(
     concurrency: Annotated[int, Meta(ge=1, le=1000)]
     requests_per_minute: Annotated[float, Meta(gt=0)] | None
     timeout_s: Annotated[float, Meta(gt=0, le=86_400)]
-    tries: Annotated[int, Meta(ge=1, le=20)]
+    patience_s: Annotated[float, Meta(ge=0, le=604_800)]
     api_key_env: Text | None
     strict: bool
     extra_body: dict[str, Any]
