@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from pipeline.errors import ParameterError
 from pipeline.params import document_of
 
 LOCK = "dvc.lock"
@@ -54,7 +55,13 @@ def read_lock(folder: Path) -> dict[str, Locked]:
     file = folder / LOCK
     if not file.is_file():
         return {}
-    found: _File = document_of(file, _File)
+    try:
+        found: _File = document_of(file, _File)
+    except ParameterError as fault:
+        what = str(fault).rpartition("; ")[0]
+        raise ParameterError(
+            f"{what}; take it back with `git checkout {LOCK}`, or remove it and run `dvc repro`"
+        ) from fault
     return {
         name: Locked(_hashes(stage.deps), _hashes(stage.outs), stage.params)
         for name, stage in found.stages.items()

@@ -7,6 +7,7 @@ There are no defaults in code: a missing, unknown or out-of-range key is an erro
 file and the dotted path, because DVC can only track values that stand in a file.
 """
 
+import math
 import re
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,8 @@ import yaml
 from pipeline.errors import ParameterError
 from pipeline.keys import check_values
 
+# dvc.lock of a hundred cities has about 200,000.
+_MOST_VALUES = 10_000_000
 # A city's name becomes names of files and folders, and must not lead out of them.
 _CITY = re.compile(r"\w[\w.-]*")
 
@@ -226,8 +229,11 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep=deep)
-        except ValueError as fault:  # 2024-13-45 looks like a date and is none
-            problem = f"`{node.value[:40]}` ({fault})"
+        except yaml.YAMLError:
+            raise
+        # 2024-13-45 looks like a date and is none; `!!int ''` has no first letter to look at.
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as fault:
+            problem = f"`{str(node.value)[:40]}` ({fault})"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from fault
 
 
@@ -236,6 +242,7 @@ def _read_yaml(root: Path, name: str) -> dict[str, Any]:
     try:
         # Safe: the strict loader is PyYAML's own safe one, and refuses more.
         loaded = yaml.load(path.read_text("utf-8"), Loader=_StrictLoader)  # noqa: S506
+        values = _size(loaded, {})
     except FileNotFoundError as fault:
         raise ParameterError(
             f"{name}: expected this file in {root}, found none; run from the project's root or"
@@ -249,6 +256,11 @@ def _read_yaml(root: Path, name: str) -> dict[str, Any]:
         raise ParameterError(
             f"{name}: expected YAML, found {_yaml_problem(fault)}; mend the file"
         ) from fault
+    if values > _MOST_VALUES:
+        raise ParameterError(
+            f"{name}: expected at most {_MOST_VALUES:,} values, found aliases (`*name`) that stand"
+            " for more, or for themselves; write the values out"
+        )
     if not isinstance(loaded, dict):
         found = "nothing" if loaded is None else type(loaded).__name__
         raise ParameterError(
@@ -256,6 +268,17 @@ def _read_yaml(root: Path, name: str) -> dict[str, Any]:
             " committed file shows them)"
         )
     return loaded
+
+
+def _size(value: Any, known: dict[int, float]) -> float:
+    """Return how many values a value holds, those behind an alias each time it is used."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = math.inf  # of itself, until it is known
+        inner = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(one, known) for one in inner)
+    return known[id(value)]
 
 
 def _yaml_problem(fault: Exception) -> str:

@@ -9,7 +9,8 @@ judges every row (volume); jsonschema words the message for the first one that f
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,13 +33,41 @@ _SCALARS: dict[str, pa.DataType] = {
 }
 
 
+# What a broken schema file makes JSON, Arrow and the validator raise.
+_FAULTS_OF_SCHEMAS = (
+    jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, pa.ArrowException, OSError,
+    ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
+)  # fmt: skip
+
+
 @lru_cache(maxsize=1)
 def schema_documents() -> dict[str, dict[str, Any]]:
     """Return every schema by its short name (`road` for schemas/road.schema.json)."""
     documents = {}
     for path in sorted(SCHEMA_DIR.glob("*.schema.json")):
-        documents[path.name.removesuffix(".schema.json")] = json.loads(path.read_text("utf-8"))
+        name = path.name.removesuffix(".schema.json")
+        with _usable(name):
+            documents[name] = json.loads(path.read_text("utf-8"))
+            jsonschema_rs.meta.validate(documents[name])
+            documents[name]["$id"].encode()
     return documents
+
+
+@contextmanager
+def _usable(name: str) -> Iterator[None]:
+    """Turn what a broken schema file makes its readers raise into one line; use around them.
+
+    Raises:
+        ContractError: The file is no JSON, or no JSON Schema of a table or record.
+    """
+    try:
+        yield
+    except _FAULTS_OF_SCHEMAS as fault:
+        found = f"{type(fault).__name__} {' '.join(str(fault).split())[:200]}"
+        raise ContractError(
+            f"schemas/{name}.schema.json: expected a JSON Schema, found {found}; take it back with"
+            f" `git checkout schemas/{name}.schema.json`"
+        ) from fault
 
 
 def schema_document(name: str) -> dict[str, Any]:
@@ -55,13 +84,16 @@ def schema_document(name: str) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _registry() -> Any:
     """Return the closed registry: references resolve among our own files, never on the network."""
-    return jsonschema_rs.Registry([(doc["$id"], doc) for doc in schema_documents().values()])
+    documents = schema_documents()
+    with _usable("*"):
+        return jsonschema_rs.Registry([(doc["$id"], doc) for doc in documents.values()])
 
 
 @lru_cache(maxsize=64)
 def fast_validator(name: str) -> Any:
     """Return the compiled jsonschema-rs validator of a schema, built once."""
-    return jsonschema_rs.validator_for(schema_document(name), registry=_registry())
+    with _usable(name):
+        return jsonschema_rs.validator_for(schema_document(name), registry=_registry())
 
 
 def describe_fault(name: str, record: object) -> str:
@@ -257,7 +289,8 @@ def arrow_schema(name: str) -> pa.Schema:
 
     Never inferred from the rows: a column that is empty in one shard keeps its type.
     """
-    return pa.schema(_fields(schema_document(name), name))
+    with _usable(name):
+        return pa.schema(_fields(schema_document(name), name))
 
 
 @lru_cache(maxsize=64)

@@ -32,6 +32,11 @@ from pipeline.schemas import (
 from pipeline.seals import MARK, check_seal, seal, shards_in
 from pipeline.stages import STAGES
 
+# What Arrow and Polars raise on a damaged file; a panic of Polars' own code is no Exception.
+_FAULTS = (
+    pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError,
+    LookupError, TypeError, MemoryError, OverflowError,
+)  # fmt: skip
 # Rows read at a time where a table need not be held; more of them only wait in memory.
 _ROWS_AT_A_TIME = 1024
 
@@ -65,6 +70,21 @@ def _parquet_in(file: Path, artifact: Artifact, *, pages: bool = True) -> Iterat
         raise SourceError(
             f"{file}: expected a Parquet file, found {fault}; {_remedy(file, artifact)}"
         ) from fault
+
+
+def read_any_parquet(file: Path, *, remedy: str) -> pl.DataFrame:
+    """Read a Parquet file of any columns, from anywhere: all of it is checked as it is read.
+
+    Raises:
+        SourceError: It is no readable Parquet file.
+    """
+    check_seal(file, remedy=remedy)
+    try:
+        table = pq.ParquetFile(file, page_checksum_verification=True).read()
+        table.validate(full=True)
+        return pl.DataFrame(pl.from_arrow(table))
+    except _FAULTS as fault:
+        raise SourceError(f"{file}: expected a Parquet file, found {fault}; {remedy}") from fault
 
 
 def files_of(table: Path, artifact: Artifact) -> list[Path]:

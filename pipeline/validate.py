@@ -12,7 +12,8 @@ import polars as pl
 from pipeline.artifacts import ARTIFACTS, Artifact
 from pipeline.errors import ContractError, SourceError
 from pipeline.schemas import arrow_schema, check_frame, check_record, check_rows, schema_document
-from pipeline.seals import check_seal, shards_in
+from pipeline.seals import shards_in
+from pipeline.tables import read_any_parquet
 
 _REMEDY = "rebuild it with `dvc repro -sf STAGE@CITY`, or bring it anew"
 SUFFIXES = (".parquet", ".json", ".jsonl")
@@ -146,11 +147,7 @@ def _validate_file(file: Path, name: str, keys: _KeysSeen | None) -> int:
 
 
 def _validate_parquet(file: Path, name: str, key: str, keys: _KeysSeen | None) -> int:
-    check_seal(file, remedy=_REMEDY)
-    try:
-        frame = pl.read_parquet(file, hive_partitioning=False)
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise SourceError(f"{file}: expected a Parquet file, found {fault}; {_REMEDY}") from fault
+    frame = read_any_parquet(file, remedy=_REMEDY)
     missing = sorted(set(arrow_schema(name).names) - set(frame.columns))
     if missing:
         raise SourceError(

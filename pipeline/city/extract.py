@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pipeline.city.osm_file import convert_osm, write_osm
+from pipeline.city.osm_file import convert_osm, reading_osm, write_osm
 from pipeline.city.overpass import pull_overpass
 from pipeline.city.packages import fetch_member
 from pipeline.city.roadmap import read_roadmap, roadmap_objects
@@ -68,8 +68,9 @@ def describe_extract(path: Path, *, network: NetworkConfig, bbox: BBox) -> dict[
     """
     try:
         ways = read_drivable_ways(path, service_roads=network.service_roads, name_tag="name")
-        counts = _counts(path)
-    except (SourceError, RuntimeError, OSError) as fault:
+        with reading_osm(path):
+            counts = _counts(path)
+    except SourceError as fault:
         found = str(fault.__cause__ or fault).replace(str(path), path.name)
         raise SourceError(
             f"{locator(network.source)}: expected OSM data (.osm.pbf or .osm), found {found}; the"

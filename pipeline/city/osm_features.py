@@ -20,7 +20,7 @@ from pipeline.city.categories import (
     area_meaning_of_tags,
     place_meaning,
 )
-from pipeline.errors import SourceError
+from pipeline.city.osm_file import reading_osm
 
 FEATURE_KEYS = frozenset((*PLACE_KEYS, *AREA_KEYS, "place", "boundary"))
 # Lines even where they close: the inside of a closed coastline is an island, not the sea.
@@ -63,10 +63,8 @@ def read_features(path: Path) -> Extracted:
     Raises:
         SourceError: The file is not readable as OSM data.
     """
-    try:
+    with reading_osm(path):
         return _read(path)
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(f"{path}: expected an OSM file, found {fault}; pull it again") from fault
 
 
 def _read(path: Path) -> Extracted:

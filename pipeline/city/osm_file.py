@@ -5,6 +5,8 @@
 Objects are written nodes first, each kind by id, as every OSM reader expects.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +46,25 @@ class OsmObjects(NamedTuple):
     relations: list[OsmRelation]
 
 
+@contextmanager
+def reading_osm(path: Path, *, form: str = "an OSM file (.osm.pbf or .osm)") -> Iterator[None]:
+    """Turn what osmium raises on a damaged or odd OSM file into one line; use around reading it.
+
+    A number, id, version, timestamp or reference that is none, a tag too long, a file cut off.
+
+    Raises:
+        SourceError: The file is not readable as OSM data.
+    """
+    import osmium  # noqa: PLC0415 - compiled reader and writer
+
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError, osmium.InvalidLocationError) as fault:
+        raise SourceError(
+            f"{path}: expected {form}, found {fault}; mend the file or pull it again"
+        ) from fault
+
+
 def read_osm(source: Path) -> OsmObjects:
     """Read a whole (city-sized) OSM file into memory.
 
@@ -53,7 +74,7 @@ def read_osm(source: Path) -> OsmObjects:
     import osmium  # noqa: PLC0415 - compiled reader and writer
 
     made = OsmObjects([], [], [])
-    try:
+    with reading_osm(source, form="OSM XML or PBF"):
         for item in osmium.FileProcessor(str(source)):
             tags = dict(item.tags)  # copied: osmium reuses the item's memory
             if isinstance(item, osmium.osm.Node):
@@ -63,8 +84,6 @@ def read_osm(source: Path) -> OsmObjects:
             elif isinstance(item, osmium.osm.Relation):
                 members = [(member.type, member.ref, member.role) for member in item.members]
                 made.relations.append(OsmRelation(item.id, members, tags))
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(f"{source}: expected OSM XML or PBF, found {fault}") from fault
     return OsmObjects(sorted(made.nodes), sorted(made.ways), sorted(made.relations))
 
 
@@ -90,9 +109,9 @@ def convert_osm(source: Path, target: Path) -> None:
     """
     import osmium  # noqa: PLC0415 - compiled reader and writer
 
-    try:
-        with osmium.SimpleWriter(str(target), overwrite=True) as writer:
-            for item in osmium.FileProcessor(str(source)):
-                writer.add(item)
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(f"{source}: expected OSM XML or PBF, found {fault}") from fault
+    with (
+        reading_osm(source, form="OSM XML or PBF"),
+        osmium.SimpleWriter(str(target), overwrite=True) as writer,
+    ):
+        for item in osmium.FileProcessor(str(source)):
+            writer.add(item)

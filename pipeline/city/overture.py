@@ -78,7 +78,7 @@ def read_geoparquet(path: Path, bbox: BBox) -> Iterator[dict[str, Any]]:
     import shapely  # noqa: PLC0415
 
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
             missing = {"id", "geometry"} - set(file.schema_arrow.names)
             if missing:
                 raise SourceError(
@@ -90,7 +90,13 @@ def read_geoparquet(path: Path, bbox: BBox) -> Iterator[dict[str, Any]]:
                 shapes = shapely.from_wkb(batch.column("geometry").to_pylist())
                 near = shapely.intersects(shapes, box)
                 yield from batch.filter(pa.array(near)).to_pylist()
-    except (OSError, pa.ArrowException, shapely.errors.ShapelyError) as fault:
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        pa.ArrowException,
+        shapely.errors.ShapelyError,
+    ) as fault:
         raise SourceError(f"{path}: expected Overture GeoParquet, found {fault}") from fault
 
 

@@ -9,6 +9,7 @@ pip is asked through the running interpreter, or through `uv` where the environm
 proxies, mirrors and credentials are the user's own.
 """
 
+import gzip
 import io
 import re
 import shutil
@@ -17,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from importlib import metadata
 from pathlib import Path
 from typing import IO
@@ -25,6 +27,11 @@ from pipeline.city.sources import PackageSource, sha256_of
 from pipeline.errors import SourceError
 
 DOWNLOAD_TIMEOUT_S = 300
+# What a damaged archive makes its readers raise.
+_ARCHIVE_FAULTS = (
+    zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError,
+    RuntimeError, NotImplementedError,
+)  # fmt: skip
 _NO_HASH = "0" * 64  # no archive has it, so pip says which it found, and stops
 _GOT = re.compile(r"^\s*Got\s+([0-9a-f]{64})\s*$", re.MULTILINE)
 
@@ -125,7 +132,7 @@ def _extract(source: PackageSource, archive: Path, target: Path) -> None:
             f"{archive.name}: expected the member {source.member}, found none; check"
             " network.source.member (and archive: wheel or sdist)"
         ) from fault
-    except (zipfile.BadZipFile, tarfile.TarError) as fault:
+    except _ARCHIVE_FAULTS as fault:
         raise SourceError(f"{archive.name}: expected a {source.archive}, found {fault}") from fault
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from pipeline.city.osm_file import reading_osm
 from pipeline.city.projection import Floats
-from pipeline.errors import SourceError
 
 LINK_CLASSES = ("motorway", "trunk", "primary", "secondary", "tertiary")
 LINKS = tuple(f"{name}_link" for name in LINK_CLASSES)
@@ -108,17 +108,13 @@ def highways(path: Path) -> Iterator[Any]:
     """
     import osmium  # noqa: PLC0415 - compiled reader, needed here only
 
-    try:
+    with reading_osm(path):
         yield from (
             osmium.FileProcessor(str(path), osmium.osm.NODE | osmium.osm.WAY)
             .with_locations("sparse_mem_array")
             .with_filter(osmium.filter.EntityFilter(osmium.osm.WAY))
             .with_filter(osmium.filter.KeyFilter("highway"))
         )
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(
-            f"{path}: expected an OSM file (.osm.pbf or .osm), found {fault}; pull it again"
-        ) from fault
 
 
 def read_drivable_ways(path: Path, *, service_roads: bool, name_tag: str) -> DrivableWays:

@@ -27,7 +27,11 @@ from pipeline.schemas import fault_of_schema
 
 PROMPTS = Path(__file__).resolve().parent.parent.parent / "prompts"
 # What a template can meet in the values it is given, beyond Jinja's own faults.
-_FAULTS_OF_VALUES = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+_FAULTS_OF_VALUES = (
+    TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RuntimeError, MemoryError,
+)  # fmt: skip
+# What Python's compiler raises on the code that Jinja makes of a template nested too deeply.
+_FAULTS_OF_CODE = (SyntaxError, RecursionError, MemoryError, ValueError, OverflowError)
 
 
 def json_text(value: Any) -> str:
@@ -117,10 +121,12 @@ class Prompt:
     def _compiled(self, name: str) -> Any:
         try:
             return self._environment.get_template(name)
-        except jinja2.TemplateSyntaxError as fault:
+        except (jinja2.TemplateError, *_FAULTS_OF_CODE) as fault:
+            line = f" line {fault.lineno}" if isinstance(fault, jinja2.TemplateSyntaxError) else ""
+            found = (str(fault).splitlines() or [type(fault).__name__])[0]
             raise PromptError(
-                f"{_shown(self._folder / name)} line {fault.lineno}: expected a Jinja template,"
-                f" found: {fault.message}; mend the template"
+                f"{_shown(self._folder / name)}{line}: expected a Jinja template, found: {found};"
+                " mend the template"
             ) from fault
 
     def _read_schema(self) -> dict[str, Any]:

@@ -10,6 +10,9 @@ match none and take the class around them. Outlines of the classes become polygo
 made from these polygons, so that both say the same.
 """
 
+import math
+import struct
+import zlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -38,6 +41,12 @@ from pipeline.stride.maps import (
 )
 from pipeline.stride.raster import Grid, outlines
 
+_MOST_PIXELS = 50_000_000
+# What a damaged picture makes its decoder raise, whatever its form.
+_PICTURE_FAULTS = (
+    OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, OverflowError, MemoryError,
+    struct.error, zlib.error,
+)  # fmt: skip
 _SIDE_M = (40.0, 600.0)  # of a map, as of places cut out of an extract
 _LEAST_ALIKE = 0.5  # share of a picture's pixels that are like a colour of its palette
 _AREA_M = 20.0  # a name of an area holds so far around its point
@@ -115,12 +124,14 @@ def read_picture(path: Path) -> Floats:
     Raises:
         SourceError: It is no picture.
     """
-    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - needed for pictures alone
+    from PIL import Image  # noqa: PLC0415 - needed for pictures alone
 
     try:
         with Image.open(path) as image:
+            if math.prod(image.size) > _MOST_PIXELS:
+                raise OSError(f"{image.width} x {image.height} pixels")
             return np.asarray(image.convert("RGB"), dtype=np.float64)
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as fault:
+    except (*_PICTURE_FAULTS, Image.DecompressionBombError) as fault:
         raise SourceError(
             f"{path}: expected a picture, found {fault}; name another in params.yaml (stride_maps)"
         ) from fault

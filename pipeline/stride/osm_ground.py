@@ -13,7 +13,7 @@ roofs) is in nobody's way.
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.errors import SourceError
+from pipeline.city.osm_file import reading_osm
 from pipeline.stride.roadways import foot_half_m, half_width_m
 
 KEYS = (
@@ -120,10 +120,8 @@ def read_ground(path: Path, *, name_tag: str) -> Ground:
     Raises:
         SourceError: The file is not readable as OSM data.
     """
-    try:
+    with reading_osm(path):
         return _read(path, name_tag)
-    except (RuntimeError, OSError) as fault:
-        raise SourceError(f"{path}: expected an OSM file, found {fault}; pull it again") from fault
 
 
 def _read(path: Path, name_tag: str) -> Ground:

@@ -24,7 +24,6 @@ import polars as pl
 
 from pipeline.errors import SourceError
 from pipeline.replacing import replace_text
-from pipeline.seals import check_seal
 from pipeline.stride.arrays import Floats
 from pipeline.stride.importers.states import write_states
 from pipeline.stride.maps import CrowdMap
@@ -36,6 +35,7 @@ from pipeline.stride.trajectories import (
     trajectory,
     with_derived_velocity,
 )
+from pipeline.tables import read_any_parquet
 
 _MUST = ("frame", "agent", "x_m", "y_m")
 _MAY = ("vx_mps", "vy_mps", "goal_x_m", "goal_y_m", "radius_m")
@@ -115,11 +115,7 @@ def read_table_walk(file: Path, *, dt_s: float) -> Trajectory:
     Raises:
         SourceError: A column is missing or of the wrong kind, or a row is there twice.
     """
-    check_seal(file, remedy="make it anew")
-    try:
-        table = pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise SourceError(f"{file}: expected a Parquet table, found {fault}") from fault
+    table = read_any_parquet(file, remedy="make it anew")
     _check_columns(file, table)
     frame, agent = table["frame"].to_numpy(), table["agent"].to_numpy()
     frames, agents = int(frame.max()) + 1, int(agent.max()) + 1

@@ -117,7 +117,9 @@ def _read(path: Path, columns: Mapping[str, str]) -> _Table:
     comma = False
     try:
         if path.suffix.lower() == ".parquet":
-            frame = pl.read_parquet(path)
+            from pipeline.tables import read_any_parquet  # noqa: PLC0415 - as above
+
+            frame = read_any_parquet(path, remedy="export it again")
         else:
             separator = _separator(path)
             comma = separator != ","

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pipeline.trips.matching.settings import MatchSettings
 
 BATCH_POINTS = 1_000_000
+_UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 FILES = ("path", "points", "trips")
 # What a file of points that got no road at all most likely suffers from, and what to do.
 REMEDIES = {
@@ -165,7 +166,7 @@ def _is_result(file: Path) -> bool:
         return False
     try:
         found = dict(pl.read_parquet_schema(file))
-    except (pl.exceptions.PolarsError, OSError):
+    except _UNREADABLE:
         return False
     expected = dict(getattr(empty_result(), file.stem).schema)
     given = {"trace_id", "edge_id"}
@@ -197,7 +198,7 @@ def _readable(path: Path, what: str) -> pl.LazyFrame:
     frame = pl.scan_parquet(path)
     try:
         frame.collect_schema()
-    except (pl.exceptions.PolarsError, OSError) as fault:
+    except _UNREADABLE as fault:
         raise _unreadable(path, fault) from fault
     return frame
 
@@ -205,7 +206,7 @@ def _readable(path: Path, what: str) -> pl.LazyFrame:
 def _collected(frame: pl.LazyFrame, path: Path) -> pl.DataFrame:
     try:
         return frame.collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError) as fault:
+    except _UNREADABLE as fault:
         raise _unreadable(path, fault) from fault
 
 

@@ -85,7 +85,7 @@ def _parquet(path: Path, traces: TableTraces) -> Iterator[pl.DataFrame]:
             words = [_word(name, kind) for name, kind in rows.schema.items()]
             text = pl.concat_str(words, separator=",", ignore_nulls=True)
             yield rows.with_columns(text=text, whole=True).with_row_index("line", start + 1)
-    except (pl.exceptions.PolarsError, OSError) as fault:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as fault:
         found = " ".join(str(fault).split())[:200]
         raise SourceError(f"{path}: expected Parquet, found {found}; replace the file") from fault
 
