@@ -49,6 +49,12 @@ _IMPORT = (
     " (sqlite), mot (boxes, with --homography), table (CSV or Parquet, with --columns; also the CSV"
     " of Pathfinder and JuPedSim)."
 )
+_VALIDATE = (
+    "Score recordings of real crowds on the questions of patterns (prompts/stride/patterns.yaml)"
+    " and print values next to ranges. Import each recording first (`stride import`); PATTERN=FILE"
+    " names the pattern it is of: what it misses then casts doubt on the range, not on the crowd."
+    " ETH, HOTEL: crossing; a corridor in one direction: stream; a bottleneck: packed."
+)
 
 Actions = argparse._SubParsersAction
 
@@ -68,6 +74,7 @@ def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
     _add_compare(actions)
     _add_page(actions)
     _add_import(actions)
+    _add_validate(actions)
     add_construction(actions)
 
 
@@ -156,6 +163,22 @@ def _add_import(actions: "Actions[argparse.ArgumentParser]") -> None:
     bring.set_defaults(command=_starter("bring"))
 
 
+def _add_validate(actions: "Actions[argparse.ArgumentParser]") -> None:
+    validate = actions.add_parser(
+        "validate", help="the questions of patterns on real recordings", description=_VALIDATE
+    )
+    validate.add_argument("recordings", metavar="[PATTERN=]STATES.npz", nargs="+")
+    validate.add_argument(
+        "--pattern",
+        metavar="NAME",
+        action="append",
+        help="a pattern to score on; may be repeated (default: those of the recordings, else all)",
+    )
+    validate.add_argument("--json", action="store_true", help="print it as JSON")
+    _add_times(validate)
+    validate.set_defaults(command=_starter("validate"))
+
+
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     """Add how states are read."""
     parser.add_argument(
@@ -164,6 +187,11 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         default="strict",
         help="how missing and faulty values count, see above (default: %(default)s)",
     )
+    _add_times(parser)
+
+
+def _add_times(parser: argparse.ArgumentParser) -> None:
+    """Add how states are read, but for the mode."""
     parser.add_argument(
         "--dt", metavar="S", type=float, help="seconds from one frame to the next, if known"
     )

@@ -136,16 +136,20 @@ class PatternBank:
         )
 
     def _bound(self, check: Check) -> Bound:
-        bands = [self.facts.band(check.function, name) for name in check.bands]
-        source = f"TrajFacts, {' to '.join(check.bands)}"
+        low: float | None
+        high: float | None
         if check.range is not None:
-            bands, source = [check.range], str(check.source)
-        low, high = min(low for low, _ in bands), max(high for _, high in bands)
-        beyond = {"up": " and above", "down": " and below", None: ""}[check.open]
+            (low, high), source = check.range, str(check.source)
+        else:
+            low, high = self.facts.hull(check.function, check.bands)
+            source = f"TrajFacts, {' to '.join(check.bands)}"
+        low = None if check.open == "down" else low
+        high = None if check.open == "up" else high
+        beyond = " and above" if high is None else " and below" if low is None else ""
         return Bound(
             check.function,
-            None if check.open == "down" else low,
-            None if check.open == "up" else high,
+            low,
+            high,
             self.facts.tolerance[check.function],
             f"{check.why} ({source}{beyond})",
         )

@@ -8,8 +8,9 @@ They help whoever writes a question to choose bounds. They are references by sit
 truth for any one scenario.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -20,6 +21,8 @@ from pipeline.params import document_of
 from pipeline.stride.measures.registry import MEASURES
 
 Range = tuple[float, float]
+Side = Literal["up", "down"]
+_BEYOND: dict[Side | None, str] = {"up": " and above", "down": " and below", None: ""}
 
 
 class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,12 +32,14 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         version: Part of every specification's key.
         tolerance: `delta_value` by measure where a question states none.
         bands: By measure and situation.
+        one_sided: Of the bands, those of words without a limit on one side, and which side.
         anti_references: By walker that reads nothing, and measure.
     """
 
     version: Annotated[int, Meta(ge=1)]
     tolerance: dict[str, Annotated[float, Meta(ge=0, le=1)]]
     bands: dict[str, dict[Text, Range]]
+    one_sided: dict[str, dict[Text, Side]]
     anti_references: dict[Text, dict[str, Range]]
 
     def __post_init__(self) -> None:
@@ -48,6 +53,10 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             for name, (low, high) in bands.items():
                 if low > high:
                     raise ValueError(f"bands: {measure}: {name}: expected low before high")
+        for measure, sides in self.one_sided.items():
+            for name in sides:
+                if name not in self.bands.get(measure, {}):
+                    raise ValueError(f"one_sided: {measure}: expected a band, found {name!r}")
 
     def band(self, measure: str, name: str) -> Range:
         """Return a range by name.
@@ -62,6 +71,23 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f" found {name!r}; mend the pattern that names it"
             )
         return bands[name]
+
+    def hull(self, measure: str, names: Sequence[str]) -> tuple[float | None, float | None]:
+        """Return the range from the least to the largest value of bands; None where it is open.
+
+        Raises:
+            ParameterError: There is none of a name for the measure.
+        """
+        bands = {name: self.band(measure, name) for name in names}
+        low, high = min(one[0] for one in bands.values()), max(one[1] for one in bands.values())
+        sides = self.one_sided.get(measure, {})
+        down = any(sides.get(name) == "down" for name, one in bands.items() if one[0] == low)
+        up = any(sides.get(name) == "up" for name, one in bands.items() if one[1] == high)
+        return None if down else low, None if up else high
+
+    def beyond(self, measure: str, name: str) -> str:
+        """Return what to add to a band in words: " and above", " and below", or nothing."""
+        return _BEYOND[self.one_sided.get(measure, {}).get(name)]
 
 
 def read_trajfacts(path: Path) -> TrajFacts:

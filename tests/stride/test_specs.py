@@ -87,8 +87,11 @@ def test_every_range_is_the_hull_of_named_bands_or_has_a_source():
                 bands = [facts.bands[check.function][band] for band in check.bands]
                 if not bands:
                     assert check.source in bound.reasoning
-                    bands = [check.range]
-                low, high = min(bands)[0], max(one[1] for one in bands)
+                    low, high = check.range
+                else:
+                    low, high = facts.hull(check.function, check.bands)
+                    assert low in {None, min(one[0] for one in bands)}
+                    assert high in {None, max(one[1] for one in bands)}
                 assert bound.min == (None if check.open == "down" else low)
                 assert bound.max == (None if check.open == "up" else high)
                 assert check.why in bound.reasoning
@@ -337,6 +340,10 @@ def test_the_default_patterns_have_no_error_and_are_not_passed_by_who_reads_noth
     found = lint(benchmark_of_specs(specs, scenarios, {record.map_id: record}))
     assert found["errors"] == 0
     assert not [one for one in found["findings"] if one["code"] == "toothless"]
-    assert max(found["walker_means"].values()) < 0.4
+    # Straight ways and even paces are no fault, so walkers straight on pass more than the others.
+    means = found["walker_means"]
+    assert means["stop"] < 0.3
+    assert means["random"] < 0.3
+    assert means["straight"] < 0.5
     assert benchmark_of(document_of(benchmark_of_specs(specs, scenarios, {record.map_id: record})),
                         where="test").shape == "released"  # fmt: skip
