@@ -10,8 +10,10 @@ import ray._private.ray_constants as constants
 from ray.cluster_utils import Cluster
 
 from pipeline.errors import ModelError
+from pipeline.language.asking import ask
 from pipeline.language.engines import engine_for
 from pipeline.language.engines.settings import LocalExecutor, RayExecutor, TemplateSettings
+from pipeline.language.ledger import Ledger
 from tests.language.engine_requests import (
     GOOD,
     Pulled,
@@ -178,6 +180,62 @@ def test_when_all_workers_are_dead_the_run_ends_in_one_line(cluster, odd):
         with pytest.raises(ModelError, match=r"from 2 workers, found that all have died") as caught:
             answered(engine, requests_and_kills())
     assert "\n" not in str(caught.value)
+
+
+def ask_through(cluster, settings, requests, ledger, *, at_first=lambda _engine: None):
+    """Ask through two workers, as a stage does."""
+
+    class Watched:
+        def __enter__(self):
+            self.engine = engine_for(settings, workers(cluster, 2)).__enter__()
+            return self
+
+        def __exit__(self, *fault):
+            self.engine.__exit__(*fault)
+
+        def answers(self, stream):
+            for number, answers in enumerate(self.engine.answers(stream)):
+                yield answers
+                if number == 0:
+                    at_first(self.engine)
+
+    return ask(
+        lambda: iter(requests), total=len(requests), ledger=ledger, engine=Watched, attempts=1,
+        most_failed_share=0.0, desc="toy",
+    )  # fmt: skip
+
+
+def test_workers_that_all_die_use_up_nothing_and_the_next_run_goes_on(cluster, odd, tmp_path):
+    settings = openai_settings(odd.url)
+    requests = slow_requests(settings, 40)
+
+    def kill_all(engine) -> None:
+        for hand in engine._hands:
+            engine._ray.kill(hand.worker)
+
+    with Ledger(tmp_path) as ledger:
+        with pytest.raises(ModelError, match="all have died"):
+            ask_through(cluster, settings, requests, ledger, at_first=kill_all)
+        kept = sum(map(len, ledger.stored()))
+        assert 0 < kept < 40
+        summary = ask_through(cluster, settings, requests, ledger)
+        assert (summary.reused, summary.ok, summary.failed) == (kept, 40 - kept, {})
+        assert {answer.attempt for some in ledger.stored() for answer in some} == {1}
+
+
+def test_a_busy_server_is_waited_for_by_workers_and_ends_the_run_in_one_line(cluster, tmp_path):
+    busy = (503, {"message": "busy"})
+    with OddServer(lambda count, _: busy if count <= 3 or count > 30 else None) as server:
+        settings = openai_settings(server.url, concurrency=2, patience_s=3.0)
+        requests = requests_to(settings, 40)
+        with Ledger(tmp_path) as ledger:
+            with pytest.raises(ModelError, match=r"answered no request for 3 s .*: status 503"):
+                ask_through(cluster, settings, requests, ledger)
+            assert sum(map(len, ledger.stored())) == 27
+    with OddServer() as server, Ledger(tmp_path) as ledger:
+        healthy = openai_settings(server.url, concurrency=2)
+        summary = ask_through(cluster, healthy, requests, ledger)
+        assert (summary.reused, summary.ok) == (27, 13)
 
 
 def test_a_fault_of_the_engine_is_told_as_by_the_engine_itself(cluster, recorded):
