@@ -51,7 +51,7 @@ class Project:
         self._said: dict[str, str] = {}
         left_out = shutil.ignore_patterns("work", "__pycache__")
         shutil.copytree(ROOT / "bench", root / "bench", ignore=left_out)
-        for name in ("pipeline", "prompts", "schemas", "configs", "params.yaml"):
+        for name in ("pipeline", "prompts", "schemas", "configs", "params.yaml", "tests"):
             (root / name).symlink_to(ROOT / name)
         (root / "data").mkdir()
 
@@ -149,6 +149,9 @@ SMALLEST = {
     "datasets": Smallest(_town, "sim15: 2 traces"),
     "ledger": Smallest(lambda _: ["--rows", 20, "--rounds", 1], "a run that finds all its answers"),
     "match": Smallest(lambda one: [*_town(one), "--rounds", 1, "--peers", ""], r"\| ours +\|"),
+    "outage": Smallest(
+        lambda _: ["--seconds", 1, "--requests", 6], "6 of 6 answered in one run.* the same$"
+    ),
     "prompts": Smallest(_city, "messages and key"),
     "quality": Smallest(_city, "per CPU second in all stages"),
     "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
