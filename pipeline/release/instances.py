@@ -136,7 +136,7 @@ def caption_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
         field = "trajectory_caption"
         return trips.select(
             *_head(city, "captioning", "number", number),
-            pl.struct(*_PATH, _meta("start_time"), _meta("duration_s")).alias("input"),
+            pl.struct(*_PATH, _meta("start_time"), _meta("time_spent_s")).alias("input"),
             pl.struct(_text(field).alias("caption")).alias("target"),
             _evidence(field, None),
             pl.struct(_writer(), _quality(field), _judge("caption")).alias("provenance"),
@@ -152,7 +152,7 @@ def candidates(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
         pl.lit(city).alias("city"),
         "split",
         _meta("simulated"),
-        *(_meta(name) for name in ("start_time", "duration_s", "length_m")),
+        *(_meta(name) for name in ("start_time", "time_spent_s", "length_m")),
         *_PATH,
     )
 

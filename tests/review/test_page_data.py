@@ -63,7 +63,7 @@ def test_every_rater_gets_their_trips_by_number(data, assignment):
 
 def test_a_trip_tells_what_a_judge_is_told_and_not_who_wrote(data):
     item = data["items"][0]
-    assert item["facts"] == ["Monday, Jul 1, 2013 at 3:00 AM", "1 min 25 sec", "667 m"]
+    assert item["facts"] == ["Monday, Jul 1, 2013 at 3:00 AM", "2 min 0 sec", "667 m"]
     assert item["persona"]["name"] == "Picky and demanding"
     assert item["phases"][2]["places"] == [[PLACE, "coffee shop"]]
     assert "provenance" not in item

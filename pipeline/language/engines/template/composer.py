@@ -26,7 +26,7 @@ from pipeline.language.engines.template.wording import capital, in_a_row
 
 _ROUTE, _MANNER, _ALL = WAY | COURSE, PACE | CLOCK, WAY | COURSE | PACE | CLOCK
 # After these adverbials a pace follows without a comma: "via Rua A at a steady pace".
-_RUNS_ON = frozenset({"", "roads", "stay_on", "heading", "district", "slow", "steady", "brisk"})
+_RUNS_ON = frozenset({"", "roads", "district", "slow", "steady", "brisk"})
 
 Makers = Mapping[str, Callable[[], str]]
 

@@ -66,7 +66,7 @@ from pipeline.language.vocabulary import PACES, Vocabulary
 from pipeline.params import section_of
 
 # Raise it when code changes what the same banks say.
-CODE_VERSION = 2
+CODE_VERSION = 3
 FILES = ("caption", "chatty", "clock", "concise", "facilities", "literal", "narrative",
          "queries", "targets", "zones")  # fmt: skip
 DAYS_IN_FULL = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
