@@ -37,27 +37,36 @@ class Gathered:
         Raises:
             ContractError: A trip that the loss ledger calls released is not in a table once.
         """
-        self._entries = io.read("loss").filter(state="released")
-        self._selected = io.columns("selected", ["trip_id", "score"])
-        self._judged = io.columns("judged", JUDGED)
-        self.splits = self._entries.select("split", trip_id="item_id")
+        entries = io.read("loss").filter(state="released").with_columns(trip_id="item_id")
+        selected = io.columns("selected", ["trip_id", "score"])
+        judged = io.columns("judged", JUDGED)
+        self.splits = entries.select("split", "trip_id")
         order = self.splits.with_columns(number="trip_id")
         self._large = {name: Piles(io.scratch(), order) for name in _LARGE}
         for name, piles in self._large.items():
             for frame in io.batches(name):
                 piles.add(_LARGE[name](frame))
-        found = {"selected": self._selected["trip_id"], "judged": self._judged["trip_id"]}
+        found = {"selected": selected["trip_id"], "judged": judged["trip_id"]}
         found |= {name: piles.ids() for name, piles in self._large.items()}
         for name, ids in found.items():
             _check_each_once(name, ids, self.splits["trip_id"])
+        # Joined once and in the order of the piles: a join for each of them is a pass over all.
+        in_order = entries.sort("split", "trip_id").select("trip_id")
+        self._small = {
+            name: in_order.join(table, on="trip_id", maintain_order="left")
+            for name, table in (("entries", entries), ("selected", selected), ("judged", judged))
+        }
 
     def of(self, split: str) -> Iterator[pl.DataFrame]:
         """Yield the trips of a split, some at a time by trip_id; one empty table if none."""
         parts = (piles.of(split) for piles in self._large.values())
+        splits = self._small["entries"]["split"]
+        at = int((splits < split).sum())
         for matched, told in zip(*parts, strict=True):
-            here = pl.col("item_id").is_in(told["trip_id"].implode())
-            entries = self._entries.filter(here)
-            yield released_trips(entries, self._selected, self._judged, matched, told)
+            small = {name: table[at : at + told.height] for name, table in self._small.items()}
+            at += told.height
+            entries = small["entries"].drop("trip_id")
+            yield released_trips(entries, small["selected"], small["judged"], matched, told)
 
     def all(self) -> Iterator[pl.DataFrame]:
         """Yield the trips of all splits, one split after another."""

@@ -45,7 +45,6 @@ from pipeline.stride.tables import (
     table_lines,
 )
 from pipeline.stride.traps import traps_of
-from pipeline.stride.validation import validate
 
 _SHOWN_WARNINGS = 5
 
@@ -290,5 +289,4 @@ ACTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "compare": compare,
     "page": page,
     "bring": bring,
-    "validate": validate,
 }

@@ -176,7 +176,7 @@ def _add_validate(actions: "Actions[argparse.ArgumentParser]") -> None:
     )
     validate.add_argument("--json", action="store_true", help="print it as JSON")
     _add_times(validate)
-    validate.set_defaults(command=_starter("validate"))
+    validate.set_defaults(command=_validate)
 
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
@@ -211,6 +211,12 @@ def _add_times(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resample", metavar="S", type=float, help="seconds between frames wanted, such as 0.4"
     )
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from pipeline.stride.validation import validate  # noqa: PLC0415 - it reads the patterns
+
+    return validate(arguments)
 
 
 def _starter(action: str) -> Callable[[argparse.Namespace], int]:
