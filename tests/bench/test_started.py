@@ -152,10 +152,6 @@ SMALLEST = {
     "outage": Smallest(
         lambda _: ["--seconds", 1, "--requests", 6], "6 of 6 answered in one run.* the same$"
     ),
-    "outage": Smallest(
-        lambda _: ["--seconds", 0.2, "--requests", 6, "--concurrency", 2],
-        "6 of 6 answered in one run",
-    ),
     "prompts": Smallest(_city, "messages and key"),
     "quality": Smallest(_city, "per CPU second in all stages"),
     "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
