@@ -38,7 +38,7 @@ def read_metrics(root: Path, city: str, name: str) -> dict[str, Any] | None:
         raise _damaged(file.relative_to(root), city, name, str(fault)) from fault
     try:
         record = json.loads(text)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise _damaged(file.relative_to(root), city, name, _beginning(text)) from fault
     if not isinstance(record, dict):
         raise _damaged(file.relative_to(root), city, name, _beginning(text))

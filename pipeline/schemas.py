@@ -96,6 +96,14 @@ def fast_validator(name: str) -> Any:
         return jsonschema_rs.validator_for(schema_document(name), registry=_registry())
 
 
+def fits(name: str, record: object) -> bool:
+    """Tell whether a record keeps its schema; half a character (a lone surrogate) breaks any."""
+    try:
+        return bool(fast_validator(name).is_valid(record))
+    except UnicodeEncodeError:
+        return False
+
+
 def describe_fault(name: str, record: object) -> str:
     """Word the first fault of a record: JSON path, what is wrong, and the rule it breaks."""
     import jsonschema  # noqa: PLC0415 - slow; needed only when something is wrong
@@ -158,7 +166,7 @@ def _shortened(message: str) -> str:
 
 def check_record(name: str, record: object, *, where: str) -> None:
     """Raise ContractError when one record breaks its schema."""
-    if not fast_validator(name).is_valid(record):
+    if not fits(name, record):
         raise ContractError(
             f"{where}: {describe_fault(name, record)}; mend the data or the stage that wrote it"
         )
@@ -174,9 +182,8 @@ def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int,
         first_row: Number of the first row within the file, for the message.
         key: Name of the key column, for the message.
     """
-    is_valid = fast_validator(name).is_valid
     for number, row in enumerate(rows):
-        if not is_valid(row):
+        if not fits(name, row):
             item = f" {key}={row.get(key)}" if isinstance(row, dict) else ""
             raise ContractError(
                 f"{where} row {first_row + number}{item}:"

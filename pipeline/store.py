@@ -9,7 +9,6 @@ stage of the whole project has no city; it names one to read what belongs to it.
 What a stage rejects goes to data/<city>/rejected/<stage>.parquet.
 """
 
-import json
 import shutil
 import tempfile
 from collections import Counter
@@ -34,6 +33,7 @@ from pipeline.tables import (
     TableWriter,
     files_of,
     read_batches,
+    read_json,
     read_table,
     rows_in,
     swap,
@@ -142,7 +142,7 @@ class StageIO:
 
     def read_json(self, name: str, *, city: str | None = None) -> dict[str, Any]:
         """Read a JSON record; only a stage of the whole project names a city."""
-        return dict(json.loads(self._input(name, city).read_text("utf-8")))
+        return read_json(self._input(name, city), ARTIFACTS[name])
 
     def shards(self, name: str) -> Iterator[pl.DataFrame]:
         """Read a table one shard at a time (a plain table is one shard)."""

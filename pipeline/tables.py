@@ -232,6 +232,26 @@ class TableWriter:
         self._waiting = self._waiting.slice(rows)
 
 
+def read_json(file: Path, artifact: Artifact) -> dict[str, Any]:
+    """Read a JSON record and check it against its schema.
+
+    A number that was changed within its bounds is not found here: `release` compares what it reads
+    with dvc.lock, and metrics lie in git.
+
+    Raises:
+        SourceError: It is no JSON.
+        ContractError: It breaks its schema.
+    """
+    remedy = _remedy_of_damage(file, artifact)
+    try:
+        record = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as fault:
+        raise SourceError(f"{file}: expected a JSON record, found {fault}; {remedy}") from fault
+    if artifact.schema is not None:
+        check_record(artifact.schema, record, where=str(file))
+    return dict(record)
+
+
 def write_json(record: dict[str, Any], file: Path, artifact: Artifact, *, shown: str) -> None:
     """Check a record against its schema and write it as indented JSON with a final newline."""
     if artifact.schema is not None:

@@ -32,7 +32,8 @@ from pipeline.quality.ratings import read_ratings
 from pipeline.review.assignment import read_assignment
 from pipeline.runner import check_keys, stage_arguments
 from pipeline.schemas import schema_document
-from pipeline.stages import STAGES
+from pipeline.stages import STAGES, Stage
+from pipeline.store import StageIO
 from pipeline.stride.benchmark import read_benchmark
 from pipeline.stride.generators.external import read_table_walk
 from pipeline.stride.image_maps import read_picture
@@ -343,6 +344,17 @@ def test_metrics(tmp_path):
 
     content = json.dumps(schema_document("loss_metrics")["examples"][0]).encode()
     hold(Case("data/toy/metrics/loss.json", content, metrics), tmp_path)
+
+
+def test_records_a_stage_reads(tmp_path):
+    reading = Stage("release", "x:y", "", reads=("loss_metrics",), writes=())
+    content = json.dumps(schema_document("loss_metrics")["examples"][0]).encode()
+
+    def stage(_: Path) -> None:
+        StageIO(reading, city="toy", root=tmp_path).read_json("loss_metrics")
+
+    hold(Case("data/toy/metrics/loss.json", content, stage), tmp_path)
+    check(Case("data/toy/metrics/loss.json", b"", stage), tmp_path, [b"[" * 100_000, b"3", b"[]"])
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])

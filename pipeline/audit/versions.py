@@ -240,7 +240,7 @@ def _city_in(contents: Path) -> str:
     """Return the city that a published folder says it is of."""
     try:
         record = json.loads(contents.read_text("utf-8"))
-    except ValueError as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise SourceError(f"{contents}: expected JSON, found {fault}; copy it again") from fault
     city = record.get("city") if isinstance(record, dict) else None
     if not isinstance(city, str) or not city:

@@ -27,7 +27,7 @@ from pipeline.errors import SourceError
 from pipeline.language.outcome import strict_json
 from pipeline.language.vocabulary import vocabulary
 from pipeline.records import CheckedTrip, Rating
-from pipeline.schemas import describe_fault, fast_validator
+from pipeline.schemas import describe_fault, fits
 
 _REJECTION = ("item_id", "stage", "reason", "detail")
 
@@ -190,7 +190,7 @@ def rating_of(text: str) -> Rating | Fault:
         record = strict_json(text)
     except (ValueError, RecursionError) as fault:
         return Fault("no_json", f"expected JSON, found {fault}")
-    if not fast_validator("rating").is_valid(record):
+    if not fits("rating", record):
         return Fault("breaks_schema", describe_fault("rating", record))
     rating = msgspec.convert(record, Rating, strict=False)  # 4.0 is a whole number in JSON
     if rating.revised == rating.score:

@@ -155,7 +155,7 @@ def read_assignment(folder: Path) -> Assignment:
     file = folder / FILE
     try:
         record = json.loads(file.read_text("utf-8"))
-    except ValueError as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise ContractError(
             f"{_shown(folder)}: expected JSON, found {fault}; take the file back from git, or write"
             f" it anew with `python -m pipeline review export {folder.name} --raters ... --replace`"

@@ -4,12 +4,11 @@ named_places(tables, (7.41, 43.72, 7.43, 43.74))  ->  name, category, lon, lat
 attributions(tables)                              ->  ["(c) OpenStreetMap contributors"]
 """
 
-import json
 from typing import Any
 
 import polars as pl
 
-from pipeline.artifacts import ARTIFACTS, artifact_path
+from pipeline.metrics import read_metrics
 from pipeline.params import Parameters
 from pipeline.show.shards import CityTables
 
@@ -41,9 +40,8 @@ def attributions(tables: CityTables) -> list[str]:
     """
     lines: list[str | None] = []
     for name in ("osm_manifest", "context_manifest"):
-        manifest = artifact_path(ARTIFACTS[name], root=tables.root, city=tables.city)
-        if manifest.is_file():
-            lines.append(json.loads(manifest.read_text("utf-8")).get("attribution"))
+        manifest = read_metrics(tables.root, tables.city, name)
+        lines.append(None if manifest is None else manifest.get("attribution"))
     lines.append(_trace_credit(tables))
     told = list(dict.fromkeys(line for line in lines if line))
     return told if any("OpenStreetMap" in line for line in told) else [OSM_CREDIT, *told]

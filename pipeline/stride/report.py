@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import ContractError, SourceError
 from pipeline.replacing import replace_text
-from pipeline.schemas import check_record, describe_fault, fast_validator
+from pipeline.schemas import check_record, describe_fault, fits
 from pipeline.stride.benchmark import Benchmark, digest_of, folded
 from pipeline.stride.checks import FACTORS, Check
 from pipeline.stride.placement import (
@@ -259,11 +259,11 @@ def read_report(path: Path) -> dict[str, Any]:
     """
     try:
         report = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise SourceError(
             f"{path}: expected a report of `stride score`, found {fault}; make it anew"
         ) from fault
-    if not fast_validator(SCHEMA).is_valid(report):
+    if not fits(SCHEMA, report):
         raise ContractError(
             f"{path}: not a report of `stride score` ({describe_fault(SCHEMA, report)}); name what"
             " it wrote with --out, or score anew"

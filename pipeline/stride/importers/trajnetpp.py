@@ -65,7 +65,7 @@ def read_trajnetpp(path: Path, *, fps: float | None) -> Recording:
 def _record(line: str, where: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError as fault:
+    except (ValueError, RecursionError) as fault:
         raise SourceError(f"{where}: expected JSON, found {fault}") from fault
     parts = list(record.values()) if isinstance(record, dict) else [None]
     known = isinstance(record, dict) and not {"scene", "track"}.isdisjoint(record)
