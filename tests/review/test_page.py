@@ -105,7 +105,7 @@ def test_the_record_tells_times_headings_roads_surroundings_and_places(browser):
         "[...document.querySelectorAll('#record .phase')].map((b) => b.innerText)"
     )
     assert "03:00:58" in first
-    assert "E · 0 sec · 222 m · start" in first
+    assert "E · 40 sec · 222 m · start" in first
     assert "GNN: WATERFRONT · Commercial: <dining> & shopping" in first
     assert NASTY in last
     assert f"{PLACE} (coffee shop)" in last
