@@ -346,7 +346,8 @@ STAGES: tuple[Stage, ...] = (
         writes=("stride_specs", "stride_spec_responses"),
         params=("stride_specs",),
         files=(
-            "prompts/stride/patterns.yaml", "prompts/stride/spec", "prompts/stride/trajfacts.yaml",
+            "prompts/stride/cues.yaml", "prompts/stride/patterns.yaml", "prompts/stride/spec",
+            "prompts/stride/trajfacts.yaml",
         ),
         rejects=True,
         asks=True,

@@ -37,6 +37,7 @@ from pipeline.stride.lint import lint, lint_lines
 from pipeline.stride.lint_states import crowd_findings
 from pipeline.stride.maps import CrowdMap, maps_of
 from pipeline.stride.patterns import FOLDER, patterns, patterns_revision
+from pipeline.stride.reading import Reading
 from pipeline.stride.scenario_records import StrideScenario, scenarios_of
 from pipeline.stride.simulate import SimulateSettings
 from pipeline.stride.sources import Settings, open_source
@@ -63,12 +64,14 @@ def compile_text(arguments: argparse.Namespace) -> int:
     _check_size(arguments.people, arguments.seconds)
     here = Path.cwd()
     root = here if (here / "params.yaml").is_file() else _HOME
+    text = " ".join(arguments.text.split())
+    reading = patterns().read(text)
     benchmark = compiled_text(
         SpecAsk(
             scene_id=arguments.id,
-            description=" ".join(arguments.text.split()),
+            description=text,
             category=arguments.category,
-            n_agents=arguments.people,
+            n_agents=_people(arguments.people, reading),
             duration_s=arguments.seconds,
             place=shown_map(_map(arguments.map, root).record) if arguments.map else None,
             event=None,
@@ -82,14 +85,42 @@ def compile_text(arguments: argparse.Namespace) -> int:
         write_benchmark(benchmark, arguments.out)
         print(f"wrote {arguments.out}", file=sys.stderr)
     if arguments.json:
-        document = {"benchmark": document_of(benchmark), "findings": record["findings"]}
+        document = {
+            "benchmark": document_of(benchmark),
+            "reading": _reading_document(reading),
+            "findings": record["findings"],
+        }
         print(json.dumps(document, ensure_ascii=False, indent=1))
     else:
-        print("\n".join(_told(benchmark.scenarios[0])))
+        print("\n".join(_told(benchmark.scenarios[0], reading)))
         for one in record["findings"]:
             where = " ".join(part for part in (one["question"], one["function"]) if part)
             print(f"{one['level']}: {where}: {one['detail']} ({one['code']})")
     return 1 if record["errors"] else 0
+
+
+def _reading_document(reading: Reading) -> dict[str, Any]:
+    stated = reading.stated._asdict()
+    return {
+        **reading._asdict(),
+        "decided": [sign._asdict() for sign in reading.decided],
+        "stated": {name: one and one._asdict() for name, one in stated.items()},
+    }
+
+
+def _people(given: int | None, reading: Reading) -> int | None:
+    """Return how many people there are: as given, or as the text states."""
+    stated = reading.stated.people
+    if stated is None:
+        return given
+    if given is not None and not stated.least <= given <= stated.most:
+        raise ParameterError(
+            f"--people: expected what the text states ({stated.words}), found {given}; leave it out"
+            " or mend the text"
+        )
+    found = round(stated.middle) if given is None else given
+    _check_size(found, None)
+    return found
 
 
 def _check_size(people: int | None, seconds: float | None) -> None:
@@ -115,12 +146,12 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
     settings: SpecSettings = parameters.section("stride_specs", SpecSettings)
     bank = patterns()
     if isinstance(settings.writer.engine, TemplateSettings):
-        ask = msgspec.structs.replace(ask, pattern=ask.pattern or bank.pattern_of(ask.description))
-        if ask.pattern not in bank.patterns:
+        if ask.pattern not in {None, *bank.patterns}:
             raise ParameterError(
                 f"--pattern: expected one of {', '.join(bank.patterns)}, found {ask.pattern!r};"
                 " name one of them"
             )
+        bank.pattern_for(ask.description, ask.pattern)  # a text it does not know is refused here
     elif ask.pattern is not None:
         raise ParameterError(
             "--pattern: expected none, as params.yaml names a model (stride_specs.writer.engine),"
@@ -161,14 +192,25 @@ def compiled_text(ask: SpecAsk, *, map_id: str, root: Path) -> Benchmark:
     return Benchmark(f"{model.engine}/{model.model}", (scene,), "released", {})
 
 
-def _told(scene: Scenario) -> list[str]:
-    lines = [scene.description, scene.reasoning]
+def _told(scene: Scenario, reading: Reading) -> list[str]:
+    lines = [scene.description, scene.reasoning, *_read(scene, reading)]
     for question in scene.questions:
         lines.append(f"{question.id} {question.text}")
         lines += [
             f"   {one.function} {_range(one.expected)}, tolerance {one.delta}: {one.reasoning}"
             for one in question.measurements
         ]
+    return lines
+
+
+def _read(scene: Scenario, reading: Reading) -> list[str]:
+    """Return what else was read: words left out, and numbers."""
+    lines = []
+    if reading.denied:
+        lines.append(f"Denied, or not of this moment: {', '.join(map(repr, reading.denied))}.")
+    if scene.n_agents is not None:
+        stated = reading.stated.people
+        lines.append(f"People: {scene.n_agents}" + (f" ({stated.words!r})." if stated else "."))
     return lines
 
 

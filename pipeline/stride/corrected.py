@@ -78,3 +78,6 @@ CORRECTED = table_of(
         for one in _OBSERVED
     ),
 )  # fmt: skip
+# What questions may bind: the published 20, and people per square metre, which they stand in for
+# (STRIDE, section 3: local density is scale-free) and which alone tells dense from sparse.
+BINDABLE = {**MEASURES, "physical_density": CORRECTED["physical_density"]}

@@ -25,7 +25,7 @@ _WORDS = (8, 90)
 _FASTEST_MPS = 4.0
 _DURATION_S = (10.0, 180.0)
 _SHARE_SLACK = 0.011
-_NEEDS_EVENT = frozenset({"gather", "flee", "queue"})
+_NEEDS_EVENT = frozenset({"gather", "flee", "queue", "circle"})
 _NEEDS_GOAL = frozenset({"walk"})
 # Numbers with units, and words of the prompt: a text is not told by coordinates.
 _MACHINE = re.compile(
@@ -142,7 +142,7 @@ def _implausible_role(role: Role, draft: Draft) -> str:
         (role.delay_s[0] >= draft.duration_s, "sets off after the end"),
         (role.start == EXITS or ANYWHERE in role.to, "starts at `exits` or goes `anywhere`"),
         (
-            role.motion in {"gather", "queue"} and EXITS in role.to[:1],
+            role.motion in {"gather", "queue", "circle"} and EXITS in role.to[:1],
             f"{role.motion} at `exits`, expected one anchor",
         ),
         (role.near in {ANYWHERE, EXITS}, f"keeps near `{role.near}`, expected an anchor"),

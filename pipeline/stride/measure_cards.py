@@ -16,7 +16,8 @@ from functools import cache
 
 import msgspec
 
-from pipeline.stride.measures.registry import MEASURES, Measure
+from pipeline.stride.corrected import BINDABLE
+from pipeline.stride.measures.registry import Measure
 
 
 class Card(msgspec.Struct, frozen=True):
@@ -43,8 +44,8 @@ class Card(msgspec.Struct, frozen=True):
 
 @cache
 def cards() -> tuple[Card, ...]:
-    """Return the cards of all 20 measures, in the order of the axes."""
-    return tuple(_card(measure) for measure in MEASURES.values())
+    """Return the cards of all measures a question may bind, the published 20 first."""
+    return tuple(_card(measure) for measure in BINDABLE.values())
 
 
 @cache

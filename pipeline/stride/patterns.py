@@ -1,16 +1,16 @@
 """Questions without a model: each way a crowd moves has its own, with ranges that have a source.
 
     bank = read_patterns(PROMPTS / "stride")
-    bank.pattern_of("A school class follows its teacher across the square.")   ->  "pack"
-    bank.specification("pack")
+    bank.read("A school class follows its teacher across the square.").pattern   ->  "pack"
+    bank.specification("pack", reading)
     ->  Specification(questions=[Asked(axis="V", question="Does the group walk at an easy pace?",
                                        measurements=[Bound("mean_speed", 0.8, 1.5, ...)]), ...])
 
 Ranges are hulls of TrajFacts bands, or rest on a publication or on arithmetic that stands beside
-them. The bank knows the text and the way of moving it tells. It never sees a trajectory.
+them. What the text says beyond its way of moving adds questions (`more`): a pace in m/s, people
+body to body, a crowd that thins out. The bank knows the text alone; it never sees a trajectory.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -23,14 +23,22 @@ from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.language.prompts import PROMPTS, files_hash
 from pipeline.params import document_of
-from pipeline.stride.measures.registry import MEASURES
+from pipeline.stride.corrected import BINDABLE
+from pipeline.stride.cues import DENSE, Cues, read_cues
+from pipeline.stride.reading import Reader, Reading, pace_fault
 from pipeline.stride.spec_records import Asked, Bound, Specification
 from pipeline.stride.trajfacts import Range, TrajFacts, read_trajfacts
 
 FOLDER = PROMPTS / "stride"
-LEAST_QUESTIONS = 5
-# Raise it when the code below makes other questions of the same bank.
-_VERSION = 2
+LEAST_QUESTIONS, MOST_QUESTIONS = 5, 8
+_CHECKS = 3  # of one question
+_SPEED = "mean_speed"
+# Paces of people spread by so much of their mean; who walks and stands in turn walks half the time.
+_PACE_SPREAD, _STANDING = 0.2, 0.5
+_VERSION = 3
+_CODE = [
+    Path(__file__).with_name(f"{name}.py") for name in ("patterns", "reading", "cues", "stated")
+]
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,7 +52,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: Text | None = None
 
     def __post_init__(self) -> None:
-        if self.function not in MEASURES:
+        if self.function not in BINDABLE:
             raise ValueError(f"function: expected a measure, found {self.function!r}")
         if bool(self.bands) == (self.range is not None):
             raise ValueError("bands: expected either bands or a range")
@@ -60,80 +68,250 @@ class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checks: Annotated[list[Check], Meta(min_length=1, max_length=3)]
 
 
+class More(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question more where a text says a thing beyond its way of moving.
+
+    Attributes:
+        cue: The thing, of cues.yaml.
+        axis: Of the first check.
+        ask: The question.
+        checks: Those whose measure the pattern binds already are left out.
+        instead: Whether they take the place of what the pattern says of the same measure.
+    """
+
+    cue: Text
+    axis: Literal["V", "R", "D", "S", "T"]
+    ask: Text
+    checks: Annotated[list[Check], Meta(min_length=1, max_length=3)]
+    instead: bool = False
+
+
 class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One way a crowd can move.
 
     Attributes:
         id: As stories name it.
         title: In words.
-        words: Words that point to it, in any form; one cut off in -at stands for -ate, -ation.
+        signs: Cues of cues.yaml that speak for it, and how strongly; 3 is enough.
+        needs: Cues without which a text does not tell it: one of these lists in full.
+        against: Cues that rule it out.
         questions: What is asked.
+        pauses: Whether people walk and stand in turn: a pace that a text states is then that of
+            those who walk.
     """
 
     id: Text
     title: Text
-    words: Annotated[list[Text], Meta(min_length=1)]
-    questions: Annotated[list[_Question], Meta(min_length=LEAST_QUESTIONS)]
+    signs: Annotated[dict[Text, Annotated[float, Meta(gt=0, le=3)]], Meta(min_length=1)]
+    needs: Annotated[list[Annotated[list[Text], Meta(min_length=1)]], Meta(min_length=1)]
+    against: list[Text]
+    questions: Annotated[
+        list[_Question], Meta(min_length=LEAST_QUESTIONS, max_length=MOST_QUESTIONS)
+    ]
+    pauses: bool = False
 
 
 class _Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: Annotated[list[Pattern], Meta(min_length=1)]
+    dense: _Question
+    more: list[More]
 
 
 class PatternBank:
-    """All patterns, with the table their bands are in."""
+    """All patterns, with the table their bands are in and the cues that point to them."""
 
-    def __init__(self, patterns: list[Pattern], facts: TrajFacts) -> None:
-        self.patterns = {pattern.id: pattern for pattern in patterns}
-        self.facts = facts
-        self._forms = {
-            pattern.id: [(len(word), _forms_of(word.casefold())) for word in pattern.words]
-            for pattern in patterns
-        }
+    def __init__(self, sheet: _Patterns, facts: TrajFacts, cues: Cues) -> None:
+        self.patterns = {pattern.id: pattern for pattern in sheet.patterns}
+        self.facts, self.more, self._dense = facts, sheet.more, sheet.dense
+        try:
+            self._reader = Reader(cues, self.patterns)
+        except ValueError as fault:
+            raise ParameterError(
+                f"prompts/stride/patterns.yaml: {fault}; mend the pattern"
+            ) from None
+        for one in self.more:
+            if one.cue not in cues.sheet.cues:
+                raise ParameterError(
+                    f"prompts/stride/patterns.yaml: more: expected a cue of cues.yaml, found"
+                    f" {one.cue!r}; mend it"
+                )
         for pattern in self.patterns:
             self.specification(pattern)  # a band that is not there is found now
 
-    def pattern_of(self, text: str) -> str:
-        """Return the pattern most of whose words stand in a text.
+    def read(self, text: str) -> Reading:
+        """Return what a text was read as; refused where no pattern is certain."""
+        reading = self._reader.read(text)
+        if reading.pattern is None:
+            return reading
+        fault = self.pace_fault(reading, reading.pattern)
+        return reading._replace(pattern=None, refused=fault) if fault else reading
+
+    def pace_fault(self, reading: Reading, name: str) -> str:
+        """Say why the pace a text states is not that of a pattern; "" where it is or none is."""
+        low, high = self._pace(name)
+        return pace_fault(reading.stated, low, high)
+
+    def pattern_for(self, text: str, named: str | None) -> tuple[str, Reading]:
+        """Return the pattern of a text, the one named if one is, and what the text was read as.
 
         Raises:
-            ParameterError: No pattern has a word in it.
+            ParameterError: The text tells none for certain, or a pace that is not the pattern's.
         """
-        folded = text.casefold()
-        found = {
-            name: sum(length for length, forms in words if forms.search(folded))
-            for name, words in self._forms.items()
-        }
-        best = max(found, key=lambda name: found[name])
-        if not found[best]:
-            raise ParameterError(
-                "stride compile: expected a text that tells how people move in words the phrase"
-                " bank knows (prompts/stride/patterns.yaml), found none of them; name the way with"
-                f" --pattern ({', '.join(self.patterns)}), or name a model in params.yaml:"
-                " stride_specs.writer.engine"
-            )
-        return best
+        reading = self.read(text)
+        if named is None:
+            if reading.pattern is None:
+                raise ParameterError(self._refusal(reading))
+            return reading.pattern, reading
+        self._known(named)
+        fault = self.pace_fault(reading, named)
+        if fault:
+            raise ParameterError(f"pattern {named}: expected {fault}; name another pattern")
+        return named, reading
 
-    def specification(self, name: str) -> Specification:
-        """Return the questions of a pattern.
+    def _refusal(self, reading: Reading) -> str:
+        near = ", ".join(f"{name} ({self.patterns[name].title})" for name in reading.nearest)
+        where = f"nearest are {near}" if near else f"patterns are {', '.join(self.patterns)}"
+        return (
+            f"stride compile: expected {reading.refused}; {where}; name one with --pattern, or a"
+            " model in params.yaml: stride_specs.writer.engine"
+        )
 
-        Raises:
-            ParameterError: There is no such pattern, or one of its bands is not there.
-        """
+    def _known(self, name: str) -> Pattern:
         if name not in self.patterns:
             raise ParameterError(
                 f"pattern: expected one of {', '.join(self.patterns)}, found {name!r}; mend the"
                 " story"
             )
-        pattern = self.patterns[name]
-        return Specification(
+        return self.patterns[name]
+
+    def specification(self, name: str, reading: Reading | None = None) -> Specification:
+        """Return the questions of a pattern, with those that a text asks for beyond it.
+
+        Args:
+            name: The pattern.
+            reading: Of the text; its pace, density and further cues change and add questions.
+
+        Raises:
+            ParameterError: There is no such pattern, or one of its bands is not there.
+        """
+        pattern = self._known(name)
+        asked = [
+            Asked(one.axis, one.ask, [self._bound(check) for check in one.checks])
+            for one in pattern.questions
+        ]
+        why = (
             f"The text tells that {pattern.title}. Each reason names where its range comes from:"
-            " bands of TrajFacts, a publication, or arithmetic.",
-            [
-                Asked(one.axis, one.ask, [self._bound(check) for check in one.checks])
-                for one in pattern.questions
-            ],
+            " bands of TrajFacts, a publication, or arithmetic."
         )
+        if reading is None:
+            return Specification(why, asked)
+        if reading.pattern == name:
+            words = ", ".join(f'"{sign.words}"' for sign in reading.decided)
+            why += f" Words that decided: {words}."
+        asked = self._at_pace(asked, reading, pauses=pattern.pauses)
+        asked = self._as_dense(asked, reading)
+        for one in self.more:
+            if one.cue in reading.also:
+                asked = self._instead(asked, one) if one.instead else self._added(asked, one)
+        return Specification(why, asked)
+
+    def _instead(self, asked: list[Asked], one: More) -> list[Asked]:
+        mine = {check.function: self._bound(check) for check in one.checks}
+        return [
+            msgspec.structs.replace(
+                question,
+                measurements=[mine.get(bound.function, bound) for bound in question.measurements],
+            )
+            for question in asked
+        ]
+
+    def _added(self, asked: list[Asked], one: More) -> list[Asked]:
+        """Put checks to a question of their axis that has room, or ask one more.
+
+        What many a crowd passes, such as an even pace, then earns no question of its own.
+        """
+        bound = {check.function for question in asked for check in question.measurements}
+        checks = [self._bound(check) for check in one.checks if check.function not in bound]
+        if not checks:
+            return asked
+        for number, question in enumerate(asked):
+            if question.axis == one.axis and len(question.measurements) + len(checks) <= _CHECKS:
+                joined = Asked(
+                    one.axis,
+                    f"{question.question} {one.ask}",
+                    [*question.measurements, *checks],
+                )
+                return [*asked[:number], joined, *asked[number + 1 :]]
+        if len(asked) >= MOST_QUESTIONS or BINDABLE[checks[0].function].axis != one.axis:
+            return asked
+        return [*asked, Asked(one.axis, one.ask, checks)]
+
+    def _pace(self, name: str) -> tuple[float | None, float | None]:
+        bounds = [
+            self._bound(check)
+            for question in self.patterns[name].questions
+            for check in question.checks
+            if check.function == _SPEED
+        ]
+        return (bounds[0].min, bounds[0].max) if bounds else (None, None)
+
+    def _at_pace(self, asked: list[Asked], reading: Reading, *, pauses: bool) -> list[Asked]:
+        """Bind the mean speed to the pace a text states."""
+        pace = reading.stated.speed_mps
+        if pace is None:
+            return asked
+        low = pace.least * (_STANDING if pauses else 1 - _PACE_SPREAD)
+        high = pace.most * (1 + _PACE_SPREAD)
+        spread = "walkers' own paces spread by a fifth: Weidmann 1993, 0.26 of 1.34 m/s"
+        half = ", and half of it where half the time is standing" if pauses else ""
+        return [
+            msgspec.structs.replace(
+                question,
+                measurements=[
+                    msgspec.structs.replace(
+                        bound,
+                        min=round(low, 3),
+                        max=round(high, 3),
+                        reasoning=f'The text says "{pace.words}" ({spread}{half})',
+                    )
+                    if bound.function == _SPEED
+                    else bound
+                    for bound in question.measurements
+                ],
+            )
+            for question in asked
+        ]
+
+    def _as_dense(self, asked: list[Asked], reading: Reading) -> list[Asked]:
+        """Bind people per square metre where a text says body to body, or states a density."""
+        stated = reading.stated.density_ppm2
+        if stated is None and DENSE not in reading.also:
+            return asked
+        dense = Asked(
+            self._dense.axis, self._dense.ask, [self._bound(check) for check in self._dense.checks]
+        )
+        if stated is not None:
+            (bound,) = dense.measurements
+            bound = msgspec.structs.replace(
+                bound,
+                min=round(stated.least * (1 - _PACE_SPREAD), 3),
+                max=round(stated.most * (1 + _PACE_SPREAD), 3),
+                reasoning=f'The text says "{stated.words}" (a fifth off either way)',
+            )
+            dense = msgspec.structs.replace(dense, measurements=[bound])
+        (mine,) = dense.measurements
+        if not any(one.function == mine.function for q in asked for one in q.measurements):
+            return [*asked[: MOST_QUESTIONS - 1], dense]
+        return [
+            msgspec.structs.replace(
+                question,
+                measurements=[
+                    mine if bound.function == mine.function else bound
+                    for bound in question.measurements
+                ],
+            )
+            for question in asked
+        ]
 
     def _bound(self, check: Check) -> Bound:
         low: float | None
@@ -155,27 +333,15 @@ class PatternBank:
         )
 
 
-def _forms_of(word: str) -> re.Pattern[str]:
-    """Return what finds a word, its plural and the usual forms of a verb, as whole words."""
-    if word.endswith("at"):
-        stem, endings = word, "|e|es|ed|ing|ion|ions"
-    elif word.endswith("e"):
-        stem, endings = word[:-1], "e|es|ed|ers?|e?ings?"
-    elif word.endswith("y"):
-        stem, endings = word[:-1], "y|ys|ies|ied|yed|yings?"
-    else:
-        stem, endings = word, f"|e?s|{re.escape(word[-1])}?(?:ed|ers?|ings?)"
-    return re.compile(rf"(?<!\w){re.escape(stem)}(?:{endings})(?!\w)")
-
-
 def read_patterns(folder: Path) -> PatternBank:
-    """Read patterns and TrajFacts.
+    """Read patterns, TrajFacts and cues.
 
     Raises:
         ParameterError: A file is missing or broken, or a band is not there.
     """
-    patterns: list[Pattern] = document_of(folder / "patterns.yaml", _Patterns).patterns
-    return PatternBank(patterns, read_trajfacts(folder / "trajfacts.yaml"))
+    sheet: _Patterns = document_of(folder / "patterns.yaml", _Patterns)
+    facts, cues = read_trajfacts(folder / "trajfacts.yaml"), read_cues(folder / "cues.yaml")
+    return PatternBank(sheet, facts, cues)
 
 
 @cache
@@ -186,10 +352,13 @@ def patterns() -> PatternBank:
 
 def pattern_files(folder: Path = FOLDER) -> Sequence[Path]:
     """Return the files that decide what the bank asks."""
-    return folder / "patterns.yaml", folder / "trajfacts.yaml"
+    return folder / "patterns.yaml", folder / "trajfacts.yaml", folder / "cues.yaml"
 
 
 @cache
 def patterns_revision() -> str:
-    """Return the version of bank and code that decides what is asked."""
-    return f"{_VERSION}+banks={files_hash(pattern_files())[:12]}"
+    """Return the version of what decides what is asked: the bank's files and its code.
+
+    The code counts by its bytes, so that no answer of an older program is taken for this one's.
+    """
+    return f"{_VERSION}+banks={files_hash([*pattern_files(), *_CODE])[:12]}"

@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from pipeline.keys import Text
 
-Motion = Literal["walk", "gather", "flee", "stay", "wander", "queue"]
+Motion = Literal["walk", "gather", "flee", "stay", "wander", "queue", "circle"]
 ANYWHERE, EXITS = "anywhere", "exits"
 
 Metres = Annotated[float, Meta(ge=0, le=500)]
@@ -30,14 +30,15 @@ class Role(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name: In words.
         share: Share of all people, above 0 to 1.
         motion: `walk` to a goal; `gather` around the event and stay; `flee` from the event to an
-            exit; `stay` on the spot; `wander` from spot to spot; `queue` at the event.
+            exit; `stay` on the spot; `wander` from spot to spot; `queue` at the event; `circle`
+            round and round it.
         start: Anchor they start around, or `anywhere`.
         speed_mps: Mean and standard deviation of the speed they want, m/s.
         start_m: Least and largest distance from the anchor at the start, metres on foot.
         to: Anchors they go to, each drawing one; `exits` for any. Empty for those who stay or
             wander, and for those who flee, who choose the best exit.
         ring_m: Least and largest distance from the event of those who gather; of a queue, the first
-            is where it begins.
+            is where it begins; of those who circle, the distance they keep.
         near: Anchor a wanderer keeps near; null for none.
         near_m: Least and largest distance from it, metres.
         group: Smallest and largest number of people who keep together.

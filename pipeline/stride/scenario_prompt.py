@@ -18,10 +18,12 @@ from pipeline.language.outcome import json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.filters import fault_of_told
+from pipeline.stride.map_hash import map_hash
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft
 from pipeline.stride.states import Fault
 from pipeline.stride.stories import Ask, Category
+from pipeline.stride.writers import TEMPLATE
 
 TASK = "stride_scenario"
 _MOST_NAMES = 15
@@ -58,7 +60,7 @@ class ScenarioRequests:
             "category": ask.category.code,
             "number": ask.slot + 1,
             "total": self._total[ask.category.code],
-            "place_json": json_text(shown_place(ask.place)),
+            "place_json": json_text(self._shown(ask)),
         }
         messages = (self._prompt.system, self._prompt.user(ask.scene_id, values))
         return new_request(
@@ -70,6 +72,16 @@ class ScenarioRequests:
             sampling=self._sampling,
             facts=ask,
         )
+
+    def _shown(self, ask: Ask) -> dict[str, Any]:
+        """Return what is shown of the place; for the phrase bank also all else that decides.
+
+        It draws by the scenario's id, and reads more of the map than a model is shown.
+        """
+        shown = shown_place(ask.place)
+        if self.model.engine == TEMPLATE:
+            shown |= {"scene_id": ask.scene_id, "sha256": map_hash(ask.place)}
+        return shown
 
 
 def answer_schema(schema: dict[str, Any], place: StrideMap) -> dict[str, Any]:

@@ -4,13 +4,14 @@
     asker.request(SpecAsk(scene_id="0812", description="A sing-along starts ...", ...))
 
 A request's key is the hash of everything that decides the answer: text, map (by hash), protocol and
-rules, measure cards, TrajFacts, model and sampling. So the response ledger is the cache of
-specifications: what was compiled once is not compiled again, and a change of any of these compiles
-anew. The generation schema has a branch for each axis and each measure with the values it can have.
+rules, measure cards, TrajFacts, model and sampling; without a model also the pattern named, and, as
+the model's revision, the files and the version of the phrase bank. So the response ledger is the
+cache of specifications: what was compiled once is not compiled again, and a change of any of these
+compiles anew. The generation schema has a branch for each axis and each measure with the values it
+can have.
 """
 
 import copy
-import hashlib
 import math
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,16 @@ from pipeline.language.outcome import json_in
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Answer, ModelId, Request, Sampling, new_request
 from pipeline.stride.benchmark import Benchmark, Scenario
+from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.lint_rules import findings_of
+from pipeline.stride.map_hash import map_hash
 from pipeline.stride.maps import StrideMap
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.measures.registry import AXES, MEASURES, Measure
+from pipeline.stride.measures.registry import AXES, Measure
 from pipeline.stride.spec_records import Specification, numbered, question_of
 from pipeline.stride.trajectories import CANONICAL_DT_S
 from pipeline.stride.trajfacts import TrajFacts
+from pipeline.stride.writers import TEMPLATE
 
 TASK = "stride_spec"
 # Raise it when `fault_of` refuses other answers: those it passed before are not reused then.
@@ -109,6 +113,8 @@ class SpecRequests:
             "event_at": ask.event,
             "versions": self._versions,
         }
+        if self.model.engine == TEMPLATE:
+            shown["pattern"] = ask.pattern
         asked = self._prompt.user(ask.scene_id, {"record_json": json_text(shown)})
         messages = (self._prompt.system, asked)
         return new_request(
@@ -136,7 +142,7 @@ def answer_schema(schema: dict[str, Any]) -> dict[str, Any]:
         axis: {
             "anyOf": [
                 _branch(measurement, measure, stated=stated)
-                for measure in MEASURES.values()
+                for measure in BINDABLE.values()
                 if measure.axis == axis
                 for stated in ("min", "max")
             ]
@@ -177,12 +183,6 @@ def shown_map(place: StrideMap) -> ShownMap:
     return ShownMap(
         place.name, place.kind, place.width_m, place.height_m, place.walkable_m2, map_hash(place)
     )
-
-
-def map_hash(place: StrideMap) -> str:
-    """Return a hash of all that a map is: obstacles, mask, anchors and names."""
-    content = msgspec.json.encode(msgspec.to_builtins(place))
-    return hashlib.sha256(content).hexdigest()
 
 
 def specification_of(answer: Answer) -> Specification:

@@ -12,8 +12,9 @@ import polars as pl
 from pipeline.records import Provenance
 from pipeline.schemas import arrow_schema
 from pipeline.stride.benchmark import Benchmark, Measurement, Question, Scenario
+from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.maps import StrideMap
-from pipeline.stride.measures.registry import MEASURES, Axis
+from pipeline.stride.measures.registry import Axis
 from pipeline.stride.scenario_records import StrideScenario
 
 
@@ -136,7 +137,7 @@ def measurement_of(bound: Bound) -> Measurement:
     }
     return Measurement(
         function=bound.function,
-        params=dict(MEASURES[bound.function].parameters),
+        params=dict(BINDABLE[bound.function].parameters),
         expected=expected,
         delta=bound.delta_value,
         reasoning=bound.reasoning,

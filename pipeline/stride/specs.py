@@ -117,5 +117,5 @@ def ask_of(scenario: StrideScenario, place: StrideMap) -> SpecAsk:
 def compiled(request: Request, bank: PatternBank) -> Any:
     """Return the answer of the phrase bank, as plain JSON values."""
     ask: SpecAsk = request.facts
-    pattern = ask.pattern or bank.pattern_of(ask.description)
-    return msgspec.to_builtins(bank.specification(pattern))
+    pattern, reading = bank.pattern_for(ask.description, ask.pattern)
+    return msgspec.to_builtins(bank.specification(pattern, reading))

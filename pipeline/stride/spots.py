@@ -21,6 +21,7 @@ _LANE_M = 1.1
 _LONGEST_LINE_M = 20.0
 _STEPS_M = (5.0, 22.0)  # of somebody who wanders
 _TRIES = 60
+_ROUND = 16  # places of one round
 _WIDER, _MOST_WIDER = 1.5, 8  # a ring without room becomes so many times as wide, so often
 
 
@@ -109,6 +110,17 @@ class Spots:
         lengths = [self._free_length(middle, way) for way in ways]
         best = int(np.argmax(lengths))
         return ways[best], lengths[best]
+
+    def rounds(self, anchor: Anchor, at: Floats, ring_m: float) -> Floats:
+        """Return the places of one round about an anchor, anticlockwise, from the one after `at`.
+
+        Empty where the way round is not free ground.
+        """
+        middle = np.array([anchor.x_m, anchor.y_m])
+        begin = float(np.arctan2(*(at - middle)[::-1]))
+        angles = begin + 2 * np.pi * np.arange(1, _ROUND + 1) / _ROUND
+        spots = middle + ring_m * np.column_stack((np.cos(angles), np.sin(angles)))
+        return spots if self._ways.passable(spots).all() else spots[:0]
 
     def stroll(self, at: Floats, near: Anchor | None, near_m: tuple[float, float]) -> Floats:
         """Return the next spot of somebody who wanders; the same place where none is in view."""

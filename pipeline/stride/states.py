@@ -5,17 +5,26 @@
 
 Places are drawn from the walkable ground that hangs together, with room for each body between walls
 and others; goals can be reached from there. If there is no room, that is a fault of the draft.
+
+Where the text says that people are body to body they start so: those who stand, walk or wander
+from one anchor fill the ground next to it at 3.5 people/m2, whatever distance their role names, and
+a crowd below 2.5 is a fault.
 """
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline.stride.arrays import Bools, Floats, Ints
+from pipeline.stride.cues import says_dense
 from pipeline.stride.maps import Anchor
+from pipeline.stride.measures.clip import Clip
+from pipeline.stride.measures.physical import physical_density
 from pipeline.stride.roles import ANYWHERE, EXITS, Draft, Role, head_counts
 from pipeline.stride.scenario_records import Person
 from pipeline.stride.spots import Spots
+from pipeline.stride.trajectories import trajectory
 from pipeline.stride.ways import Ways
 
 _GAP_M = 0.12  # between bodies at the start
@@ -24,6 +33,13 @@ _CLEAR_OF_EVENT_M = 12.0  # who starts anywhere does not start in the middle of 
 _SLOWEST = 0.3  # nobody wants to walk slower than this share of the role's mean
 _BACK_COSTS = 1.4  # ways straight ahead count 0.4 times, ways back past the event 2.4 times
 _TINY = 1e-9
+# Body to body: people per square metre at the start, and the least that passes (TrajFacts). In a
+# triangular lattice each stands so far from six others; places are shifted by a little of that.
+_DENSE_PPM2, LEAST_DENSE_PPM2 = 3.5, 2.5
+_DENSE_APART_M = (2 / (3**0.5 * _DENSE_PPM2)) ** 0.5
+_DENSE_SHIFT_M = 0.03
+_DENSE_NEIGHBOURS = 3  # at the rim of a small crowd a fourth is far
+_DENSE_MOTIONS = frozenset({"stay", "walk", "wander"})
 _NOT_HERE_M = 25.0  # an exit to walk to is at least so far away
 _DECIMALS = 3  # of metres and m/s as they are written
 
@@ -67,6 +83,7 @@ class _Drawing:
         self._radius = np.zeros(draft.crowd_size)
         self._placed = 0
         self._groups = 0
+        self._dense = self._dense_places() if says_dense(draft.description) else {}
 
     def people(self) -> list[Person] | Fault:
         """Place role after role."""
@@ -78,6 +95,14 @@ class _Drawing:
             if isinstance(people, Fault):
                 return people
             found += people
+        if says_dense(self._draft.description):
+            dense = physical_density(_first_frame(self._at), neighbours=_DENSE_NEIGHBOURS)
+            if dense is None or dense < LEAST_DENSE_PPM2:
+                return Fault(
+                    "density",
+                    f"starts at {dense or 0:.1f} people/m2, expected {LEAST_DENSE_PPM2} or more as"
+                    " the text says body to body",
+                )
         return found
 
     def _role(self, number: int, role: Role, count: int) -> list[Person] | Fault:
@@ -89,7 +114,8 @@ class _Drawing:
         groups = np.full(count, -1, np.int64)
         done = 0
         for size in sizes:
-            if not self._place(tries, size):
+            dense = self._is_dense(role)
+            if not (self._place_dense(role, size) if dense else self._place(tries, size)):
                 return Fault(
                     "density",
                     f"room for {done} of {count} {role.name}, expected room for all around"
@@ -173,6 +199,47 @@ class _Drawing:
                 return True
         return False
 
+    def _is_dense(self, role: Role) -> bool:
+        return role.start in self._dense and role.motion in _DENSE_MOTIONS
+
+    def _dense_places(self) -> dict[str, Floats]:
+        """Return places body to body around each anchor that people stand or walk from."""
+        counts: Counter[str] = Counter()
+        for role, count in zip(self._draft.roles, head_counts(self._draft), strict=True):
+            if role.start != ANYWHERE and role.motion in _DENSE_MOTIONS:
+                counts[role.start] += count
+        return {name: self._lattice(name, count) for name, count in counts.items()}
+
+    def _lattice(self, name: str, count: int) -> Floats:
+        """Return the places of a triangular lattice nearest to an anchor, on foot, by chance."""
+        field, anchor = self._ways.to_anchor(name), self._anchor(name)
+        rows = np.arange(-2 * int(count**0.5) - 4, 2 * int(count**0.5) + 5)
+        across, up = np.meshgrid(rows, rows)
+        places = np.column_stack(
+            ((across + 0.5 * (up % 2)).ravel(), (up * 3**0.5 / 2).ravel())
+        ) * _DENSE_APART_M + (anchor.x_m, anchor.y_m)
+        places += self._rng.uniform(-_DENSE_SHIFT_M, _DENSE_SHIFT_M, size=places.shape)
+        places = places[self._ways.passable(places)]
+        room = self._map.walls.distance(places) >= self._radius_m[1] + _WALL_GAP_M
+        places = places[room]
+        metres = field.distance(places)
+        near = np.argsort(metres, kind="stable")[:count]
+        chosen: Floats = places[self._rng.permutation(near[np.isfinite(metres[near])])]
+        return chosen
+
+    def _place_dense(self, role: Role, size: int) -> bool:
+        """Place a group on the first free place of the lattice and those next to it."""
+        free = self._dense[role.start]
+        if len(free) < size:
+            return False
+        near = np.argsort(np.hypot(*(free - free[0]).T), kind="stable")[:size]
+        for place in free[near]:
+            self._at[self._placed] = place
+            self._radius[self._placed] = float(self._rng.uniform(*self._radius_m))
+            self._placed += 1
+        self._dense[role.start] = np.delete(free, near, axis=0)
+        return True
+
     def _settle(self, middle: Floats, size: int) -> bool:
         begin = self._placed
         reach = 0.25 if size == 1 else 0.35 + 0.45 * size**0.5
@@ -210,6 +277,8 @@ class _Drawing:
                 return [_Goal(None, place) for place in at]
             case "gather" | "queue":
                 return self._meeting(role, at)
+            case "circle":
+                return self._round(role, at)
             case "wander":
                 near = self._anchor(role.near) if role.near else None
                 return [_Goal(None, self._spots.stroll(p, near, role.near_m)) for p in at]
@@ -234,6 +303,18 @@ class _Drawing:
         distance = self._ways.to_anchor(target).distance(at)
         rank = np.argsort(np.argsort(distance, kind="stable"), kind="stable")
         return [_Goal(target, spots[k]) for k in rank]
+
+    def _round(self, role: Role, at: Floats) -> list[_Goal] | Fault:
+        """Return everybody's next place on the way round the event, which must be free."""
+        target = role.to[0] if role.to else str(self._draft.event)
+        goals: list[_Goal] = []
+        for place in at:
+            ring = float(self._rng.uniform(*role.ring_m))
+            turns = self._spots.rounds(self._anchor(target), place, ring)
+            if not len(turns):
+                return Fault("density", f"no free way around {target} at {ring:.1f} m")
+            goals.append(_Goal(target, turns[0]))
+        return goals
 
     def _together(self, at: Floats, sizes: list[int], choose: Any) -> list[_Goal]:
         """Let the first of each group choose for all of it."""
@@ -270,6 +351,10 @@ class _Drawing:
 
     def _anchor(self, name: str) -> Anchor:
         return self._map.anchor(name)
+
+
+def _first_frame(at: Floats) -> Clip:
+    return Clip(trajectory(at[None], np.ones((1, len(at)), np.bool_), dt_s=1.0))
 
 
 def _nearest_first(at: Floats, spots: Floats) -> Floats:

@@ -13,7 +13,7 @@ other stories, other first sentences and other details, so that texts differ.
 import math
 from collections.abc import Sequence
 from functools import cache
-from itertools import permutations
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -227,10 +227,11 @@ class Bank:
 def _sentences(story: Story, turn: int) -> list[str]:
     """Return the sentences of a story when it is told for the `turn`-th time, from 0.
 
-    The first sentences come in turn, and so do ordered pairs of details, so that it takes many
-    turns until the same text comes again.
+    The first sentences come in turn, and so do pairs of details, each pair before any comes again
+    the other way round: questions follow the details, so they differ from turn to turn as well.
     """
-    pairs = list(permutations(story.details, _DETAILS))
+    pairs = list(combinations(story.details, _DETAILS))
+    pairs += [pair[::-1] for pair in pairs]
     # A step that shares no divisor with the number of pairs visits all of them.
     step = next(n for n in (5, 7, 11, 13) if math.gcd(n, len(pairs)) == 1)
     return [story.leads[turn % len(story.leads)], *pairs[turn * step % len(pairs)]]
@@ -324,8 +325,8 @@ def bank_files(folder: Path = FOLDER) -> Sequence[Path]:
 
 @cache
 def bank_revision() -> str:
-    """Return the version of banks and code that decides what is told."""
-    return f"{_VERSION}+banks={files_hash(bank_files())[:12]}"
+    """Return the version of what decides what is told: the banks, and the code by its bytes."""
+    return f"{_VERSION}+banks={files_hash([*bank_files(), Path(__file__)])[:12]}"
 
 
 # Raise it when the code above tells other stories from the same banks.

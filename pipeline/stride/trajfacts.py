@@ -18,7 +18,7 @@ from msgspec import Meta
 from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.params import document_of
-from pipeline.stride.measures.registry import MEASURES
+from pipeline.stride.corrected import BINDABLE
 
 Range = tuple[float, float]
 Side = Literal["up", "down"]
@@ -44,9 +44,9 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         for measure in {*self.tolerance, *self.bands}:
-            if measure not in MEASURES:
+            if measure not in BINDABLE:
                 raise ValueError(f"bands: expected names of measures, found {measure!r}")
-        missing = sorted(set(MEASURES) - set(self.tolerance))
+        missing = sorted(set(BINDABLE) - set(self.tolerance))
         if missing:
             raise ValueError(f"tolerance: expected every measure, found none for {missing[0]}")
         for measure, bands in self.bands.items():

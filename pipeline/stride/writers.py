@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import msgspec
 import polars as pl
@@ -37,6 +37,8 @@ BankAnswer = Callable[[Request], Any]
 # Says what is wrong with an answer that keeps its schema, as "code: words"; "" if nothing is. It
 # may look at nothing but request and answer: what it says is kept with the answer.
 AnswerFault = Callable[[Request, Answer], str]
+# Who the phrase banks are, as an engine and as a model.
+TEMPLATE: Final = "template"
 _CODE = re.compile(r"([a-z][a-z0-9_]*): ")
 
 
@@ -123,7 +125,7 @@ class HeldEngine:
 def writer_id(settings: WriterSettings, *, bank_revision: str) -> ModelId:
     """Return who writes; the phrase banks are `template` with their own revision."""
     if isinstance(settings.engine, TemplateSettings):
-        return ModelId("template", "template", bank_revision)
+        return ModelId(TEMPLATE, TEMPLATE, bank_revision)
     return model_id(settings.engine)
 
 

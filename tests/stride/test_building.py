@@ -245,7 +245,7 @@ def test_compile_prints_json_with_what_the_linter_finds(project, capsys):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--text", "It rains."], "found none of them; name the way with --pattern"),
+        (["--text", "It rains."], "found none of them; patterns are crossing, stream"),
         (["--text", "x", "--pattern", "moonwalk"], "--pattern: expected one of crossing"),
         *(
             (["--text", "A queue.", "--people", people], "--people: expected 1 to 2000, found ")

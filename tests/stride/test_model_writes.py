@@ -176,7 +176,7 @@ def test_a_models_text_that_the_phrase_bank_does_not_understand_is_rejected_with
     compile_all(project, NOBODY, engine=TemplateSettings())
     rejected = rows(project, "rejected/stride_specs.parquet")
     assert rejected.select("item_id", "reason").rows() == [(first.scene_id, "refusal")]
-    assert "in words the phrase bank knows" in rejected["detail"][0]
+    assert "words that tell how people move" in rejected["detail"][0]
     assert rows(project, "specs.parquet").height == TOTAL - 1
 
 

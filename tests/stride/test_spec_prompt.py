@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from pipeline.language.engines.replies import judged
 from pipeline.language.outcome import judge_text
 from pipeline.language.requests import ModelId, Request, Sampling
+from pipeline.stride import patterns as patterns_module
 from pipeline.stride import spec_prompt
 from pipeline.stride.benchmark import Benchmark
+from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.lint_rules import findings_of
 from pipeline.stride.measure_cards import cards
-from pipeline.stride.measures.registry import AXES, MEASURES
+from pipeline.stride.measures.registry import AXES
 from pipeline.stride.patterns import FOLDER, patterns
 from pipeline.stride.spec_prompt import SpecAsk, SpecRequests, fault_of, shown_map, specification_of
 from pipeline.stride.spec_records import scene_of, spec_of
@@ -84,6 +86,34 @@ CHANGES = {
 def test_the_key_changes_with(change, tmp_path, monkeypatch):
     before = request().key
     assert CHANGES[change](tmp_path, monkeypatch).key != before
+
+
+# Without a model what decides is not what a model is shown.
+BANK = ModelId("template", "template", "1")
+DECIDES = {
+    "pattern": lambda: request(model=BANK, asked=ask(pattern="queue")),
+    "no pattern": lambda: request(model=BANK, asked=ask(pattern=None)),
+    "files and code of the bank": lambda: request(model=ModelId("template", "template", "2")),
+}
+
+
+@pytest.mark.parametrize("change", DECIDES)
+def test_without_a_model_the_key_changes_with(change):
+    assert DECIDES[change]().key != request(model=BANK).key
+
+
+def test_the_revision_of_the_bank_changes_with_each_of_its_files_and_its_code(monkeypatch):
+    revisions = set()
+    for left_out in [None, *patterns_module.pattern_files(), *patterns_module._CODE]:
+        files = [file for file in patterns_module.pattern_files() if file != left_out]
+        code = [file for file in patterns_module._CODE if file != left_out]
+        with monkeypatch.context() as patch:
+            patch.setattr(patterns_module, "pattern_files", lambda files=files: files)
+            patch.setattr(patterns_module, "_CODE", code)
+            patterns_module.patterns_revision.cache_clear()
+            revisions.add(patterns_module.patterns_revision())
+    patterns_module.patterns_revision.cache_clear()
+    assert len(revisions) == 1 + len(patterns_module.pattern_files()) + len(patterns_module._CODE)
 
 
 def moved(tmp_path):
@@ -171,7 +201,7 @@ def test_the_schema_refuses(text):
     assert status(text) == "invalid"
 
 
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+@pytest.mark.parametrize("measure", BINDABLE.values(), ids=BINDABLE)
 def test_the_schema_keeps_the_bounds_of_each_measure_within_its_range(measure):
     least, most = measure.bounds(measure.parameters)
     most = min(most, 1000.0)
@@ -191,7 +221,7 @@ def test_the_schema_has_all_axes_and_the_measures_of_each():
         for axis in AXES
     }
     assert named == {
-        axis: {name for name, one in MEASURES.items() if one.axis == axis} for axis in AXES
+        axis: {name for name, one in BINDABLE.items() if one.axis == axis} for axis in AXES
     }
 
 

@@ -13,9 +13,9 @@ from pipeline.language.outcome import first_ok, judge_text
 from pipeline.language.requests import ModelId, Sampling
 from pipeline.schemas import check_frame, check_record
 from pipeline.stride.benchmark import benchmark_of, document_of, read_benchmark, write_benchmark
+from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.lint import lint
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.measures.registry import MEASURES
 from pipeline.stride.patterns import FOLDER, Check, patterns
 from pipeline.stride.spec_prompt import (
     SpecAsk,
@@ -69,7 +69,7 @@ def test_a_pattern_asks_at_least_five_questions_within_what_measures_can_be(name
     assert len(found.questions) >= 5
     for question in found.questions:
         for bound in question.measurements:
-            measure = MEASURES[bound.function]
+            measure = BINDABLE[bound.function]
             least, most = measure.bounds(measure.parameters)
             low = least if bound.min is None else bound.min
             high = most if bound.max is None else bound.max
@@ -116,64 +116,17 @@ def test_a_check_without_a_source_for_its_range_is_refused(keys, words):
 @pytest.mark.parametrize("name", EVERY)
 def test_the_first_measure_of_a_question_is_of_its_axis(name):
     for question in patterns().specification(name).questions:
-        assert question.axis == MEASURES[question.measurements[0].function].axis
+        assert question.axis == BINDABLE[question.measurements[0].function].axis
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_pattern_covers_at_least_three_axes(name):
     measured = {
-        MEASURES[one.function].axis
+        BINDABLE[one.function].axis
         for question in patterns().specification(name).questions
         for one in question.measurements
     }
     assert {"V", "D", "S"} <= measured or {"V", "D", "T"} <= measured
-
-
-def test_the_words_of_a_text_point_to_its_pattern():
-    bank = patterns()
-    assert bank.pattern_of(TEXT) == "pack"
-    assert bank.pattern_of("An explosion sends everybody running, in all directions.") == "flee"
-    assert bank.pattern_of("People line up at a stand and wait in line.") == "queue"
-
-
-@pytest.mark.parametrize(
-    ("text", "pattern"),
-    [
-        ("They are marching.", "march"),
-        ("The marchers.", "march"),
-        ("Drummers, far away.", "march"),
-        ("An evacuation.", "evacuate"),
-        ("All evacuate.", "evacuate"),
-        ("They are fleeing.", "flee"),
-        ("Couples are strolling.", "stroll"),
-        ("Everybody is queueing.", "queue"),
-        ("Quarrels.", "clash"),
-        ("Rallies.", "gather"),
-    ],
-)
-def test_a_word_is_found_in_its_forms(text, pattern):
-    assert patterns().pattern_of(text) == pattern
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The marchioness.",
-        "Les gens marchent.",
-        "Countermarch",
-        "A fairy.",
-        "Blindfold",
-        "A clubhouse",
-    ],
-)
-def test_a_part_of_another_word_points_to_nothing(text):
-    with pytest.raises(ParameterError, match="found none of them"):
-        patterns().pattern_of(text)
-
-
-def test_a_text_without_such_words_is_refused_with_what_can_be_named():
-    with pytest.raises(ParameterError, match=r"found none of them; name the way with --pattern"):
-        patterns().pattern_of("The weather is fine.")
 
 
 def test_an_unknown_pattern_is_refused():
@@ -191,23 +144,24 @@ def test_a_band_is_found_by_measure_and_situation():
 
 
 def test_every_measure_has_a_tolerance():
-    assert set(patterns().facts.tolerance) == set(MEASURES)
+    assert set(patterns().facts.tolerance) == set(BINDABLE)
 
 
 def test_bands_lie_within_what_measures_can_be():
     for name, bands in patterns().facts.bands.items():
-        least, most = MEASURES[name].bounds(MEASURES[name].parameters)
+        least, most = BINDABLE[name].bounds(BINDABLE[name].parameters)
         for low, high in bands.values():
             assert least <= low < high <= most, name
 
 
 def test_a_card_says_what_the_measure_is_computed_from_and_its_range():
     by_name = {card.name: card for card in cards()}
-    assert list(by_name) == list(MEASURES)
+    assert list(by_name) == list(BINDABLE)
     card = by_name["collision_fraction"]
     assert "pairs" in card.text
     assert "Formula:" in card.text
     assert (card.least, card.most) == (0.0, 1.0)
+    assert by_name["physical_density"].unit == "people/m2"
     assert by_name["mean_speed"].most is None
     assert len(cards_version()) == 12
 
@@ -217,7 +171,7 @@ def test_a_card_says_what_the_measure_is_computed_from_and_its_range():
 
 def test_the_prompt_shows_text_place_cards_and_bands_and_no_trajectory():
     system, user = (message.content for message in requests().request(ask()).messages)
-    for name in MEASURES:
+    for name in BINDABLE:
         assert f"### {name} (" in system
     assert "urban transit 0.8 to 1.3" in system
     shown = json.loads(user.partition("\n\n")[2])
@@ -266,14 +220,14 @@ def test_the_answer_of_the_bank_keeps_the_generation_schema(tmp_path):
     ((request, attempts),) = answered(tmp_path)
     answer = first_ok(attempts)
     assert judge_text(answer.text, "stop", request.schema) == ("ok", "")
-    assert specification_of(answer) == patterns().specification("pack")
+    assert specification_of(answer) == patterns().specification("pack", patterns().read(TEXT))
 
 
 def test_the_generation_schema_names_the_measures_there_are():
     schema = json.loads((FOLDER / "spec" / "answer.schema.json").read_text("utf-8"))
     question = schema["properties"]["questions"]["items"]
     bound = question["properties"]["measurements"]["items"]
-    assert bound["properties"]["function"]["enum"] == list(MEASURES)
+    assert bound["properties"]["function"]["enum"] == list(BINDABLE)
     assert set(schema["properties"]) == set(Specification.__struct_fields__)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from pipeline.errors import ParameterError
 from pipeline.stride.patterns import patterns
 from tests.answering_server import AnsweringServer
 
@@ -21,10 +20,7 @@ Answering = Callable[[dict[str, Any], int], str]
 
 def questions_of(record: dict[str, Any]) -> dict[str, Any]:
     """Return what the phrase bank asks of a text; else what it asks of a stream."""
-    try:
-        pattern = patterns().pattern_of(record["text"])
-    except ParameterError:
-        pattern = "stream"
+    pattern = patterns().read(record["text"]).pattern or "stream"
     return msgspec.to_builtins(patterns().specification(pattern))
 
 

@@ -3,6 +3,7 @@
     walk = walk_of(people, roles, ways, force, pace=Pace(60.0, 0.4, 0.3), rng=rng)
     "gather" -> a spot in the ring, where they stay;   "flee" -> an exit, where they are gone
     "wander" -> spot after spot with stops;            "queue" -> up the line, served, and away
+    "circle" -> round after round
 
 It knows the scenario's roles and goals; it never sees the questions that are asked.
 """
@@ -22,7 +23,9 @@ from pipeline.stride.trajectories import Trajectory
 from pipeline.stride.ways import Ways
 
 _STROLLS = 12  # spots of somebody who wanders: more than a clip is long
+_ROUNDS = 12  # of somebody who circles: more than a clip is long
 _REACH_M = 0.6
+_TURN_REACH_M = 1.0
 _EXIT_REACH_M = (1.5, 5.0)
 _STRAIGHT = -1  # number of the field of who walks straight to a spot
 _SHORTEST_S = 10.0
@@ -172,6 +175,8 @@ class _Planner:
                 return []
             case "wander":
                 return self._strolls(goal, role)
+            case "circle":
+                return self._rounds(person)
             case "queue":
                 return self._line(goal, person.goal, role)
             case "gather":
@@ -202,6 +207,14 @@ class _Planner:
             spot = self._spots.stroll(legs[-1].spot, near, role.near_m)
             legs.append(Leg(spot, None, _REACH_M, float(self._rng.uniform(*role.pause_s))))
         return legs
+
+    def _rounds(self, person: Person) -> list[Leg]:
+        """Return rounds about the goal's anchor at the distance of the goal, without a stop."""
+        anchor = self._map.anchor(str(person.goal))
+        goal = np.array([person.goal_x_m, person.goal_y_m])
+        ring = float(np.hypot(goal[0] - anchor.x_m, goal[1] - anchor.y_m))
+        turns = self._spots.rounds(anchor, np.array([person.x_m, person.y_m]), ring)
+        return [Leg(spot, None, _TURN_REACH_M, 0.0) for spot in turns] * _ROUNDS
 
     def _line(self, spot: Floats, anchor_id: str | None, role: Role) -> list[Leg]:
         """Return the way up a line: to the next place when somebody has been served, then away."""
