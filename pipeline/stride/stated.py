@@ -66,6 +66,11 @@ _OF_ALL = re.compile(
     r"\b(?:a|the|one|crowd|total) (?:\w+ )?(?:group|crowd|class|total|audience|team|number) of"
     r" (?:\w+ )?$"
 )
+# "A crowd of 450 fills the platform": no noun follows.
+_CROWD_OF = re.compile(
+    r"\b(?:a|an|the) (?:\w+ )?(?:crowd|audience|congregation|mass|queue|procession|march|party) of"
+    rf" (?:about |around |roughly |some |nearly )?{_RANGE}(?![\w.,]*\d)(?!\s*%)"
+)
 # Between a number and people there is at most a word for their kind, and none of these.
 _NO_KIND = (
     r"the|an?|of|and|or|to|in|at|by|with|from|on|as|who|where|when|while|that|which|the|these|other"
@@ -147,7 +152,8 @@ def _people(plain: str, nouns: Sequence[str]) -> Number | None:
         if one is not None:
             counted.append((match.start(), match.end(), one))
     if not counted:
-        return None
+        whole = _CROWD_OF.search(plain)
+        return None if whole is None or _RATE.match(plain[whole.end() :]) else _scaled(whole, 1.0)
     total = counted[0][2]
     for (_, end, _), (begin, _, more) in pairwise(counted):
         if not _JOINED.match(plain[end:begin]):

