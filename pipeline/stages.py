@@ -330,6 +330,7 @@ STAGES: tuple[Stage, ...] = (
         files=(
             "configs/stride/verdicts.csv",
             "prompts/stride/categories.yaml",
+            "prompts/stride/cues.yaml",
             "prompts/stride/scenario",
             "prompts/stride/stories",
             "prompts/stride/words.yaml",
