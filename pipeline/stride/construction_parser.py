@@ -9,8 +9,9 @@ from pathlib import Path
 
 _COMPILE = (
     "Compile a text into questions bound to measures, asking the model that params.yaml names under"
-    " stride_specs (or none: `template` knows the ways a crowd can move by their words). What was"
-    " compiled once is kept in the response ledger. No trajectory is looked at."
+    " stride_specs (or none: `template` reads how a crowd moves from its words, negation and numbers"
+    " included, prints the words that decided, and refuses a text that is vague or contradicts"
+    " itself). What was compiled once is kept in the response ledger. No trajectory is looked at."
 )
 _LINT = (
     "Hold a benchmark to rules: shape, known measures and parameters, bounds that cannot be met or"
@@ -44,7 +45,9 @@ def add_construction(actions: "Actions[argparse.ArgumentParser]") -> None:
     compile_.add_argument("--text", metavar="T", required=True, help="what a crowd does, in words")
     compile_.add_argument("--category", metavar="C", help="kind of crowd, such as Violent")
     compile_.add_argument("--map", metavar="MAP_ID", help="one of data/stride/maps.parquet")
-    compile_.add_argument("--people", metavar="N", type=int, help="how many, 1 to 2000")
+    compile_.add_argument(
+        "--people", metavar="N", type=int, help="how many, 1 to 2000 (default: as the text states)"
+    )
     compile_.add_argument("--seconds", metavar="S", type=float, help="how long, to 3600")
     compile_.add_argument("--pattern", metavar="P", help="way of moving, for `template` only")
     compile_.add_argument(

@@ -58,7 +58,7 @@ _OVER = re.compile(
 # A question says nothing.
 _ASKED = re.compile(r"[^.;:!?]*\?")
 # "never stop running" runs.
-_CEASE = re.compile(r"\b(?:stop\w*|cease\w*)\s*$")
+_CEASE = re.compile(r"(?<!the )(?<!a )(?<!bus )\b(?:stop\w*|cease\w*)\s*$")
 _LEADS = 3  # a subject stands among the first words of its clause
 # What is over when the text begins, or has not begun: "after the march", "before boarding".
 _BACKGROUND = re.compile(r"\b(?:after|before|since)(?:\s+(?!other\b)[\w']+){0,2}\s*$")
