@@ -9,9 +9,10 @@ from pathlib import Path
 
 _COMPILE = (
     "Compile a text into questions bound to measures, asking the model that params.yaml names under"
-    " stride_specs (or none: `template` reads how a crowd moves from its words, negation and numbers"
-    " included, prints the words that decided, and refuses a text that is vague or contradicts"
-    " itself). What was compiled once is kept in the response ledger. No trajectory is looked at."
+    " stride_specs (or none: `template` reads from its words how a crowd moves, negation and"
+    " numbers included, prints the words that decided, and refuses a text that is vague or"
+    " contradicts itself). What was compiled once is kept in the response ledger. No trajectory is"
+    " looked at."
 )
 _LINT = (
     "Hold a benchmark to rules: shape, known measures and parameters, bounds that cannot be met or"
