@@ -115,7 +115,7 @@ def test_the_social_force_model_is_far_above_who_reads_nothing(built):
     assert means["social_force"] > means["goal_walkers"] > max(
         means[name] for name in ("stop", "random", "straight")
     ) + 0.3  # fmt: skip
-    # A text's details, such as that people keep their distance, are met in part by who reads nothing.
+    # Details of a text, such as that people keep apart, are met in part by who reads nothing.
     assert max(means[name] for name in ("stop", "random")) < 0.5
     # Straight ways and even paces are no fault, so who walks straight on passes some of it.
     assert means["straight"] < 0.6
