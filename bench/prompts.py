@@ -1,7 +1,7 @@
 """How fast prompts are rendered: trips a second on one core, and what each step of it takes.
 
     python bench/prompts.py --city helsinki --shots 2
-    helsinki, 747 trips, 2 shots, prompts of 29,021 characters
+    helsinki, 747 trips, 2 shots, prompts of 30,084 characters
     rows to records         4,034 trips/s
     messages                9,259 trips/s
     messages and key        4,327 trips/s
@@ -25,7 +25,7 @@ from bench.built import ROOT, built
 from pipeline.language.annotate import AnnotateSettings, AnnotationRequests, trips_in
 from pipeline.language.annotation_prompt import AnnotationPrompt
 from pipeline.language.prompts import PROMPTS, json_text
-from pipeline.language.shots import chosen_shots, read_seeds
+from pipeline.language.shots import SEEDS, Shots, read_seeds
 from pipeline.language.shown import shown_trip
 from pipeline.params import Parameters
 
@@ -54,7 +54,7 @@ def main() -> None:
     settings = msgspec.structs.replace(settings, shots=arguments.shots)
     prompt = AnnotationPrompt(PROMPTS, shots=arguments.shots)
     asker = AnnotationRequests(PROMPTS, settings)
-    seeds = read_seeds(PROMPTS / "annotate/seeds.jsonl")
+    seeds = read_seeds(PROMPTS / "annotate" / SEEDS)
     characters = sum(len(m.content) for trip in trips for m in prompt.messages(trip)[0])
     print(
         f"{arguments.city}, {len(trips):,} trips, {arguments.shots} shots, prompts of"
@@ -64,7 +64,9 @@ def main() -> None:
         "rows to records": lambda: list(trips_in(frame)),
         "record as JSON": lambda: [json_text(shown_trip(trip)) for trip in trips],
         "shots chosen": lambda: [
-            chosen_shots(seeds, trip.trip_id, trip.intents, arguments.shots) for trip in trips
+            shots.chosen(trip.trip_id, trip.intents, arguments.shots)
+            for shots in [Shots(seeds)]
+            for trip in trips
         ],
         "messages": lambda: [prompt.messages(trip) for trip in trips],
         "messages and key": lambda: [asker.request(trip) for trip in trips],

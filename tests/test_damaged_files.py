@@ -23,7 +23,7 @@ from pipeline.errors import PipelineError
 from pipeline.language.engines.recorded import RecordedEngine
 from pipeline.language.engines.settings import RecordedSettings
 from pipeline.language.prompts import PROMPTS, Prompt
-from pipeline.language.shots import read_seeds
+from pipeline.language.shots import SEEDS, read_seeds
 from pipeline.language.vocabulary import VOCABULARY_FILE, read_vocabulary
 from pipeline.lockfile import read_lock
 from pipeline.metrics import read_metrics
@@ -457,8 +457,9 @@ def test_odd_templates(prompt_folder, name, number):
 
 
 def test_seeds(tmp_path):
-    lines = (PROMPTS / "annotate/seeds.jsonl").read_bytes().split(b"\n")[:2]
-    hold(Case("seeds.jsonl", b"\n".join(lines) + b"\n", read_seeds), tmp_path)
+    lines = (PROMPTS / "annotate" / SEEDS / "monaco.jsonl").read_bytes().split(b"\n")[:2]
+    content = b"\n".join(lines) + b"\n"
+    hold(Case("seeds/monaco.jsonl", content, lambda path: read_seeds(path.parent)), tmp_path)
 
 
 def test_vocabulary(tmp_path):

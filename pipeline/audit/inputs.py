@@ -125,7 +125,7 @@ def _text(file: Path) -> str | None:
 def _kind(name: str) -> Kind:
     if name == "prompts/vocabulary.yaml":
         return "vocabulary"
-    if name.endswith("/seeds.jsonl"):
+    if name.startswith("prompts/annotate/seeds"):
         return "seeds"
     return "phrases" if name.startswith("prompts/template/") else "prompt"
 

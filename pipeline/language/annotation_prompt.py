@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from pipeline.errors import PromptError
 from pipeline.language.prompts import Prompt, files_hash, json_text, nfc
 from pipeline.language.requests import Message
-from pipeline.language.shots import Seed, chosen_shots, read_seeds
-from pipeline.language.shown import ShownTrip, shown_trip
+from pipeline.language.shots import SEEDS, Seed, Shots, read_seeds, seed_files
+from pipeline.language.shown import shown_trip
 from pipeline.language.vocabulary import read_vocabulary
-from pipeline.records import Intents, PlannedTrip, Target
+from pipeline.records import PlannedTrip, Target
 
 
 class ShownTarget(NamedTuple):
@@ -50,21 +50,22 @@ class AnnotationPrompt:
             PromptError: A file is missing or broken, or there are fewer seeds than shots.
             ParameterError: The vocabulary is broken, or lacks a code that a seed uses.
         """
-        vocabulary_file, seeds_file = prompts / "vocabulary.yaml", prompts / "annotate/seeds.jsonl"
+        vocabulary_file, seeds = prompts / "vocabulary.yaml", prompts / "annotate" / SEEDS
         self._words = read_vocabulary(vocabulary_file)
         self._prompt = Prompt(prompts / "annotate", shared={"words": self._words})
         self._scenarios = {one.code: one.name for one in self._words.scenarios}
         self._n = shots
-        self._seeds = read_seeds(seeds_file)
-        if len(self._seeds) < shots:
+        examples = read_seeds(seeds)
+        if len(examples) < shots:
             raise PromptError(
-                f"prompts/annotate/seeds.jsonl: expected at least {shots} seeds, as many as `shots`"
-                f" in params.yaml, found {len(self._seeds)}; restore it with `git checkout`, or"
-                " lower `shots`"
+                f"prompts/annotate/{SEEDS}: expected at least {shots} seeds, as many as `shots` in"
+                f" params.yaml, found {len(examples)}; restore them with `git checkout`, or lower"
+                " `shots`"
             )
-        self._turns = {seed.seed_id: self._turn(seed) for seed in self._seeds} if shots else {}
+        self._shots = Shots(examples)
+        self._turns = {seed.seed_id: self._turn(seed) for seed in examples} if shots else {}
         self.schema = self._prompt.schema
-        self.hash = files_hash([*self._prompt.files, vocabulary_file, seeds_file])
+        self.hash = files_hash([*self._prompt.files, vocabulary_file, *seed_files(seeds)])
 
     def messages(self, trip: PlannedTrip) -> tuple[tuple[Message, ...], list[str]]:
         """Return the messages for a trip, and the ids of the shots among them.
@@ -78,25 +79,25 @@ class AnnotationPrompt:
             f"planned trip {trip.trip_id}",
             remedy="plan the trips anew, `dvc repro plan_intents@CITY`, or bring the code back",
         )
-        shots = chosen_shots(self._seeds, trip.trip_id, trip.intents, self._n)
+        shots = self._shots.chosen(trip.trip_id, trip.intents, self._n)
         turns = [message for seed in shots for message in self._turns[seed.seed_id]]
-        asked = self._user(shown_trip(trip), trip.intents)
-        return (self._prompt.system, *turns, asked), [seed.seed_id for seed in shots]
+        return (self._prompt.system, *turns, self._user(trip)), [seed.seed_id for seed in shots]
 
     def _turn(self, seed: Seed) -> tuple[Message, Message]:
         self._words.expect_codes(
-            seed.intents,
-            f"prompts/annotate/seeds.jsonl: seed {seed.seed_id}",
-            remedy="mend seeds.jsonl, or bring the code back",
+            seed.trip.intents,
+            f"prompts/annotate/{SEEDS}/{seed.city}.jsonl: seed {seed.seed_id}",
+            remedy="mend the seed, or bring the code back",
         )
         answer = Message("assistant", nfc(json_text(seed.answer)))
-        return self._user(seed.trip, seed.intents), answer
+        return self._user(seed.trip), answer
 
-    def _user(self, trip: ShownTrip, intents: Intents) -> Message:
-        return self._prompt.user(trip.traj_id, self._values(trip, intents))
+    def _user(self, trip: PlannedTrip) -> Message:
+        return self._prompt.user(trip.trip_id, self._values(trip))
 
-    def _values(self, trip: ShownTrip, intents: Intents) -> dict[str, Any]:
+    def _values(self, trip: PlannedTrip) -> dict[str, Any]:
         """Return what user.j2 is given."""
+        intents = trip.intents
         return {
             "codes": " + ".join(intents.scenarios),
             "targets": [self._shown(target) for target in intents.targets],
@@ -119,7 +120,7 @@ class AnnotationPrompt:
             "waypoint": self._shown(intents.waypoint) if intents.waypoint else None,
             "street": intents.street,
             "time_context": intents.time_context,
-            "record_json": json_text(trip),
+            "record_json": json_text(shown_trip(trip)),
         }
 
     def _shown(self, target: Target) -> ShownTarget:

@@ -106,8 +106,8 @@ def _add_seed(commands: "Commands[argparse.ArgumentParser]") -> None:
         help="let a model write seed examples for the prompts of `annotate`",
         description="Draw planned trips that are no seed example yet, ask the model of the section"
         " `seeding` of params.yaml for their nine fields, and add those that keep"
-        " schemas/seed.schema.json to prompts/annotate/seeds.jsonl. Prompts change with it: see"
-        " `plan`. Answers go to the response ledger.",
+        " schemas/seed.schema.json to prompts/annotate/seeds/CITY.jsonl. Prompts change with them:"
+        " see `plan`. Answers go to the response ledger.",
     )
     parser.add_argument("city", metavar="CITY", help="a key under `cities:` in params.yaml")
     parser.add_argument(

@@ -1,8 +1,8 @@
-"""Let a model write more seed examples, for prompts/annotate/seeds.jsonl.
+"""Let a model write more seed examples, for prompts/annotate/seeds/.
 
     python -m pipeline seed monaco -n 20
     ->  20 planned trips that are no seed yet, their nine fields asked for as `annotate` asks,
-        those that keep schemas/seed.schema.json added to the file
+        those that keep schemas/seed.schema.json added to prompts/annotate/seeds/monaco.jsonl
 
 Which trips come next is drawn from the data set's seed, so the same ones come again until they are
 seeds. Answers lie in the response ledger like all others. Paper A.3.6: few-shot examples.
@@ -27,8 +27,7 @@ from pipeline.language.ledger import Ledger
 from pipeline.language.outcome import first_ok, json_in
 from pipeline.language.prompts import json_text, nfc
 from pipeline.language.requests import Request
-from pipeline.language.shots import Seed, Written, read_seeds
-from pipeline.language.shown import shown_trip
+from pipeline.language.shots import SEEDS, Seed, Written, read_seeds
 from pipeline.params import Parameters
 from pipeline.records import PlannedTrip
 from pipeline.replacing import replace_text
@@ -69,8 +68,8 @@ def more_seeds(root: Path, city: str, *, n: int, dry_run: bool) -> Seeding:
             "params.yaml: seeding.engine: expected a model to write examples, found the template"
             " engine; name kind vllm or openai"
         )
-    file = root / "prompts/annotate/seeds.jsonl"
-    known = read_seeds(file)
+    folder = root / "prompts/annotate" / SEEDS
+    known = read_seeds(folder)
     io = StageIO(stage_named("annotate"), city=city, root=root)
     if not io.has("planned"):
         raise SourceError(
@@ -96,7 +95,7 @@ def more_seeds(root: Path, city: str, *, n: int, dry_run: bool) -> Seeding:
         )
         seeding = _written(requests, drawn, ledger, city, known)
     if seeding.seeds and not dry_run:
-        _append(file, seeding.seeds)
+        _append(folder / f"{city}.jsonl", seeding.seeds)
     return seeding
 
 
@@ -111,7 +110,7 @@ def drawn_trips(
         n: How many; fewer only where there are no more.
         seed: The data set's seed.
     """
-    taken = {one.trip.traj_id for one in known}
+    taken = {one.trip.trip_id for one in known}
     free = (trip for trip in trips if trip.trip_id not in taken)
     return heapq.nsmallest(
         n, free, key=lambda trip: (rng_for(seed, SECTION, trip.trip_id).random(), trip.trip_id)
@@ -137,8 +136,7 @@ def _written(
         seed = Seed(
             seed_id=f"{city}-{number + 1:02d}",
             city=city,
-            trip=shown_trip(trip),
-            intents=trip.intents,
+            trip=trip,
             answer=msgspec.json.decode(nfc(json_in(answer.text)), type=Written),
         )
         try:
@@ -152,8 +150,8 @@ def _written(
 
 
 def _append(file: Path, seeds: Sequence[Seed]) -> None:
-    """Add seeds to the file; whatever ends the process, the file is the old one or the new one."""
-    before = file.read_text("utf-8")
+    """Add seeds to a file; whatever ends the process, the file is the old one or the new one."""
+    before = file.read_text("utf-8") if file.exists() else ""
     if before and not before.endswith("\n"):
         before += "\n"
     replace_text(file, before + "".join(f"{json_text(seed)}\n" for seed in seeds))
@@ -162,8 +160,8 @@ def _append(file: Path, seeds: Sequence[Seed]) -> None:
 def print_seeding(seeding: Seeding, *, dry_run: bool) -> None:
     """Print what came of it: the seeds themselves in a dry run, else their ids."""
     for seed in seeding.seeds:
-        print(json_text(seed) if dry_run else f"{seed.seed_id}  trip {seed.trip.traj_id}")
+        print(json_text(seed) if dry_run else f"{seed.seed_id}  trip {seed.trip.trip_id}")
     for trip_id, fault in seeding.refused.items():
         print(f"trip {trip_id} refused: {fault}", file=sys.stderr)
-    verb = "would be added" if dry_run else "added to prompts/annotate/seeds.jsonl"
+    verb = "would be added" if dry_run else f"added to prompts/annotate/{SEEDS}"
     print(f"{len(seeding.seeds)} examples {verb}, {len(seeding.refused)} refused", file=sys.stderr)

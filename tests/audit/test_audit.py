@@ -96,7 +96,7 @@ def test_several_causes_are_not_told_apart(project, tmp_path):
     """v3: another prompt, another temperature, another program, another model."""
     made = project.copied(tmp_path / "project")
     made.edit("prompts/annotate/user.j2", "THE TRIP", "THE TRIP AS DRIVEN")
-    made.edit("prompts/annotate/seeds.jsonl", '"city":', '"city": ')
+    made.edit("prompts/annotate/seeds/monaco.jsonl", '"city":', '"city": ')
     made.set("annotate", sampling={"temperature": 0.9, "top_p": 1.0, "max_tokens": 900})
     made.edit(CODE, "program", "new program")
     made.write("monaco", [told(one, "three", model="other") for one in TRIPS])
@@ -104,7 +104,7 @@ def test_several_causes_are_not_told_apart(project, tmp_path):
     (city,) = audit(made.root, "v2", "v3", options=NONE._replace(cities=["monaco"])).cities
     assert cause(city, "model").what == ["toy 1 (vllm) -> other 1 (vllm)"]
     assert cause(city, "prompt").what == ["prompts/annotate/user.j2"]
-    assert cause(city, "seeds").what == ["prompts/annotate/seeds.jsonl"]
+    assert cause(city, "seeds").what == ["prompts/annotate/seeds/monaco.jsonl"]
     assert cause(city, "params").what == ["annotate.sampling.temperature"]
     assert cause(city, "code").what == [CODE]
     temperature = next(one for one in city.inputs if one.kind == "params")

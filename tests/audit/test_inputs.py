@@ -157,7 +157,7 @@ def differs_in(kind: str, name: str, stages=("annotate",)) -> Input:
     ("one", "cause"),
     [
         (differs_in("prompt", "prompts/annotate/user.j2"), ["prompt"]),
-        (differs_in("seeds", "prompts/annotate/seeds.jsonl"), ["seeds"]),
+        (differs_in("seeds", "prompts/annotate/seeds/monaco.jsonl"), ["seeds"]),
         (differs_in("vocabulary", "prompts/vocabulary.yaml"), ["vocabulary"]),
         (differs_in("params", "annotate.shots"), ["params"]),
         (differs_in("params", "annotate.engine.window"), ["params"]),

@@ -489,12 +489,15 @@ def test_a_trip_planned_with_a_persona_that_was_renamed_is_one_line(project):
 def test_a_seed_with_a_persona_that_was_renamed_is_one_line(project):
     project.set("annotate", shots=1)
     edit(project, "vocabulary.yaml", "code: tired", "code: weary")
-    with pytest.raises(ParameterError, match=r"seeds\.jsonl: seed \S+: .*'tired', .*; mend seeds"):
+    with pytest.raises(
+        ParameterError, match=r"seeds/\w+\.jsonl: seed \S+: .*'tired', .*; mend the seed"
+    ):
         plans(project)
 
 
 def test_fewer_seeds_than_shots_are_refused(project):
     project.set("annotate", shots=2)
-    (project.root / "prompts/annotate/seeds.jsonl").write_text("", "utf-8")
-    with pytest.raises(PromptError, match=r"seeds\.jsonl: expected at least 2 seeds.*, found 0"):
+    for file in (project.root / "prompts/annotate/seeds").iterdir():
+        file.write_text("", "utf-8")
+    with pytest.raises(PromptError, match=r"annotate/seeds: expected at least 2 seeds.*, found 0"):
         plans(project)

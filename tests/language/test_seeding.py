@@ -12,7 +12,7 @@ from pipeline.language.annotate import AnnotateSettings, AnnotationRequests
 from pipeline.language.ledger import Ledger
 from pipeline.language.prompts import PROMPTS
 from pipeline.language.seeding import drawn_trips, more_seeds, print_seeding
-from pipeline.language.shots import read_seeds
+from pipeline.language.shots import SEEDS, read_seeds
 from pipeline.params import Parameters
 from tests.language.asked_project import TEMPLATE, AskedProject, nine, trip_called
 
@@ -36,22 +36,25 @@ def record(project, answers: dict[str, str]) -> None:
 
 
 def file_of(project):
-    return project.root / "prompts/annotate/seeds.jsonl"
+    return project.root / "prompts/annotate" / SEEDS / "toy.jsonl"
 
 
 def told_trips(seeding) -> list[str]:
-    return [seed.trip.traj_id for seed in seeding.seeds]
+    return [seed.trip.trip_id for seed in seeding.seeds]
 
 
-def test_new_examples_stand_at_the_end_of_the_file_under_the_next_numbers(project):
-    before = file_of(project).read_text("utf-8")
+def test_new_examples_come_at_the_end_of_the_citys_file_under_the_next_numbers(project):
+    others = read_seeds(file_of(project).parent)
     seeding = more_seeds(project.root, "toy", n=2, dry_run=False)
     assert [seed.seed_id for seed in seeding.seeds] == ["toy-01", "toy-02"]
-    after = file_of(project).read_text("utf-8")
-    assert after.startswith(before)
-    assert len(read_seeds(file_of(project))) == before.count("\n") + 2
+    before = file_of(project).read_text("utf-8")
+    record(project, {item: nine(item) for item in IDS})
+    more = more_seeds(project.root, "toy", n=1, dry_run=False)
+    assert [seed.seed_id for seed in more.seeds] == ["toy-03"]
+    assert file_of(project).read_text("utf-8").startswith(before)
+    assert len(read_seeds(file_of(project).parent)) == len(others) + 3
     for seed in seeding.seeds:
-        assert seed.answer.instruction_literal == f"instruction_literal tells {seed.trip.traj_id}"
+        assert seed.answer.instruction_literal == f"instruction_literal tells {seed.trip.trip_id}"
     assert [path.name for path in file_of(project).parent.glob(".*")] == []
 
 
@@ -64,10 +67,9 @@ def test_trips_that_are_examples_already_are_not_drawn_again(project):
 
 
 def test_a_dry_run_prints_the_examples_and_leaves_the_file(project, capsys):
-    before = file_of(project).read_bytes()
     seeding = more_seeds(project.root, "toy", n=2, dry_run=True)
     print_seeding(seeding, dry_run=True)
-    assert file_of(project).read_bytes() == before
+    assert not file_of(project).exists()
     printed = capsys.readouterr()
     lines = [json.loads(line) for line in printed.out.strip().split("\n")]
     assert [line["seed_id"] for line in lines] == ["toy-01", "toy-02"]
@@ -87,7 +89,7 @@ def test_an_answer_that_breaks_the_rules_of_examples_is_refused(project, capsys)
     assert len(seeding.refused) == 2
     assert all("$.answer.instruction_chatty" in fault for fault in seeding.refused.values())
     print_seeding(seeding, dry_run=False)
-    assert "0 examples added to prompts/annotate/seeds.jsonl, 2 refused" in capsys.readouterr().err
+    assert "0 examples added to prompts/annotate/seeds, 2 refused" in capsys.readouterr().err
 
 
 def test_a_request_without_a_good_answer_is_refused(project):
