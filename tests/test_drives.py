@@ -97,10 +97,10 @@ def test_a_drive_cut_by_a_break_obeys_the_least_duration_of_a_trip():
     assert verdict(whole, trip(), limits=limits) == (["t"], [])
 
 
-def test_a_drive_without_entry_times_is_judged_by_its_length():
+def test_a_trip_without_entry_times_is_rejected():
     times = pl.lit(None, dtype=pl.Float64)
     parts = TWO_PARTS.with_columns(t_enter_s=times, t_exit_s=times)
-    assert verdict(parts, trip()) == (["t", "t_p2"], [])
+    assert verdict(parts, trip()) == ([], [("t", "no_times")])
 
 
 def test_a_drive_of_too_few_segments_is_rejected():

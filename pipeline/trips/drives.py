@@ -27,6 +27,7 @@ class MatchReason(StrEnum):
     DRIVE_TOO_SHORT = "drive_too_short"
     DRIVE_TOO_BRIEF = "drive_too_brief"
     DETOUR = "detour"
+    NO_TIMES = "no_times"
 
 
 class DriveSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -95,7 +96,7 @@ def keep_good_drives(
     """Apply the section `drives`; every cleaned trip and every drive ends kept or rejected once.
 
     A break makes two trips of one, so each drive of a broken trip also obeys the least length and
-    duration of a cleaned trip. Without entry times only its length is known.
+    duration of a cleaned trip.
 
     Args:
         drives: As `drives_of` gives them.
@@ -136,7 +137,12 @@ def keep_good_drives(
     return kept, rejections.with_columns(stage=pl.lit("match"))
 
 
-_WHOLE_TRIP = (MatchReason.BROKEN_PATH, MatchReason.FEW_POINTS_MATCHED, MatchReason.DETOUR)
+_WHOLE_TRIP = (
+    MatchReason.BROKEN_PATH,
+    MatchReason.NO_TIMES,
+    MatchReason.FEW_POINTS_MATCHED,
+    MatchReason.DETOUR,
+)
 
 
 def _faults(
@@ -156,6 +162,11 @@ def _faults(
             MatchReason.BROKEN_PATH,
             cut & (settings.on_break == "reject"),
             pl.format("{} parts: {}", "parts", "reasons"),
+        ),
+        (
+            MatchReason.NO_TIMES,
+            pl.col("t_enter_s").list.drop_nulls().list.len() < segments,
+            pl.lit("its times are none: all equal, or the numbers of the rows"),
         ),
         (
             MatchReason.FEW_POINTS_MATCHED,

@@ -180,7 +180,6 @@ def overwrite(files, frame):
         (lambda f: f.with_columns(pl.col("lon") + 9), "is it the network of another place"),
         (lambda f: f.with_columns(pl.col("lon") + 0.02), "is it the network of another place"),
         (lambda f: f.with_columns(lon=CORNER[0], lat=CORNER[1]), "no road is within 100 m of them"),
-        (lambda f: f.with_columns(t=pl.lit(None, pl.Float64)), "invalid .* t, lon or lat is miss"),
         (lambda f: f.with_columns(pl.col("t") * 1000), "is t in seconds"),
         (lambda f: f.head(1), r"none of 1 points .*too_short 1\): traces of too few points"),
         (lambda f: f.with_columns(pl.col("lon") * 1e5), "are these metres"),

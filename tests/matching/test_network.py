@@ -13,21 +13,30 @@ from tests.matching.towns import Town, chequerboard, degrees, drive, edge_rows
 NODES = {"a": (0, 0), "b": (300, 0), "c": (300, 400)}
 
 
-def test_lengths_come_from_the_geometry_and_speeds_from_the_mean():
+def test_lengths_come_from_the_geometry_and_unknown_speeds_are_30_kph():
     town = Town(NODES, ["a-b", "b>c"], speeds={"b>c": 40.0})
     edges = town.network.graph.edges
     by_name = dict(zip(town.network.edge_ids, edges, strict=True))
     assert by_name["a>b"]["length"] == pytest.approx(300, abs=0.01)
-    assert by_name["b>c"]["weight"] == pytest.approx(400, abs=0.01)
+    assert by_name["b>c"]["weight"] == pytest.approx(300, abs=0.01)
     assert by_name["a>b"]["weight"] == pytest.approx(300, abs=0.01)
 
 
 def test_a_faster_road_weighs_less():
     town = Town(NODES, ["a>b", "b>c"], speeds={"a>b": 60.0, "b>c": 20.0})
     weight = dict(zip(town.network.edge_ids, town.network.graph.edges["weight"], strict=True))
-    mean = 700 / (300 / 60 + 400 / 20)
-    assert weight["a>b"] == pytest.approx(300 * mean / 60, rel=1e-4)
-    assert weight["b>c"] == pytest.approx(400 * mean / 20, rel=1e-4)
+    assert weight["a>b"] == pytest.approx(300 * 30 / 60, rel=1e-4)
+    assert weight["b>c"] == pytest.approx(400 * 30 / 20, rel=1e-4)
+
+
+def test_headings_are_those_of_the_ends_and_a_choice_is_where_roads_part():
+    town = Town({**NODES, "d": (600, 0)}, ["a>b", "b>c", "b>d via 450,-100", "c>d"], speeds={})
+    edges = dict(zip(town.network.edge_ids, town.network.graph.edges, strict=True))
+    assert edges["a>b"]["arrives"] == pytest.approx(0.0, abs=0.01)
+    assert edges["b>c"]["sets_out"] == pytest.approx(np.pi / 2, abs=0.01)
+    assert edges["b>d"]["sets_out"] == pytest.approx(-np.arctan2(100, 150), abs=0.01)
+    assert edges["b>d"]["arrives"] == pytest.approx(np.arctan2(100, 150), abs=0.01)
+    assert [bool(edges[name]["forks"]) for name in ("a>b", "b>c", "c>d")] == [True, False, False]
 
 
 def test_twins_are_found_by_geometry():

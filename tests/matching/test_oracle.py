@@ -42,11 +42,8 @@ def as_graph(town):
         lines[name] = LineString(np.column_stack([xs, ys]))
         graph.add_edge(u, v, key=name, length=lines[name].length)
     speed = dict(rows.select("edge_id", "speed_kph").iter_rows())
-    if None not in speed.values():
-        total = sum(line.length for line in lines.values())
-        mean = total / sum(lines[name].length / speed[name] for name in lines)
     for _, _, name, data in graph.edges(keys=True, data=True):
-        data["weight"] = data["length"] * mean / speed[name]
+        data["weight"] = data["length"] * 30.0 / speed[name]
     return graph, lines
 
 
@@ -73,6 +70,25 @@ def test_the_table_holds_the_paths_networkx_finds(seed):
         assert {k: float(p["weight"]) for k, p in found.items()} == pytest.approx(wanted, rel=1e-5)
 
 
+def bend(graph, lines, before, after):
+    """The change of heading where one straight street goes over into the next, if others do."""
+    node = before.partition(">")[2]
+    ways = [name for _, _, name in graph.out_edges(node, keys=True)]
+    if len([name for name in ways if name != reverse(before)]) < 2:
+        return 0.0
+    headings = []
+    for name in (before, after):
+        (x0, y0), *_, (x1, y1) = lines[name].coords
+        headings.append(math.atan2(y1 - y0, x1 - x0))
+    change = abs(headings[1] - headings[0])
+    return min(change, 2 * math.pi - change)
+
+
+def reverse(name):
+    """The name of a street's other direction."""
+    return "".join(reversed(name.partition(">")))
+
+
 def arrival(town, graph, lines, states, fixes):
     """The cost of a step, written from the formula and not from the code."""
     costs, sigma = town.settings, town.settings.sigma_few_m
@@ -83,14 +99,14 @@ def arrival(town, graph, lines, states, fixes):
     beta = max(costs.beta_min_m, costs.beta_mps * seconds)
     rows = {r["edge_id"]: r for r in town.frame.select("edge_id", "u", "v").to_dicts()}
     pace = {key: d["weight"] / d["length"] for _, _, key, d in graph.edges(keys=True, data=True)}
-    mirror = "".join(reversed(edge_a.partition(">")))
-    turns = 0
+    mirror = reverse(edge_a)
+    turns, bends = 0, 0.0
     if edge_a == edge_b and offset_b >= offset_a - costs.back_m:
         length = max(0.0, offset_b - offset_a)
-        weight = length * pace[edge_a]
+        lost = 0.0
     elif mirror == edge_b and mirror in lines:
         length = abs(lines[edge_b].length - offset_b - offset_a)
-        weight, turns = length * pace[edge_a], 1
+        lost, turns = 0.0, 1
     else:
         tail, head = rows[edge_a]["v"], rows[edge_b]["u"]
         try:
@@ -102,12 +118,21 @@ def arrival(town, graph, lines, states, fixes):
         length = rest + sum(lines[s].length for s in steps) + offset_b
         weight = rest * pace[edge_a] + offset_b * pace[edge_b]
         weight += sum(lines[s].length * pace[s] for s in steps)
-        if steps:
-            turns += steps[0] == mirror
-            turns += steps[-1] == "".join(reversed(edge_b.partition(">")))
+        # Who turns round does so where the fix is, and the way there and back is not driven.
+        for end, spare, turned in (
+            (edge_a, rest, bool(steps) and steps[0] == mirror),
+            (edge_b, offset_b, bool(steps) and steps[-1] == reverse(edge_b)),
+        ):
+            turns += turned
+            length -= 2 * spare * turned
+            weight -= 2 * spare * turned * pace[end]
+        for before, after in itertools.pairwise([edge_a, *steps, edge_b]):
+            if reverse(before) != after:
+                bends += bend(graph, lines, before, after)
+        lost = max(0.0, weight / min(pace[edge_a], pace[edge_b]) - length)
     if length > costs.detour_factor * straight + costs.detour_m:
         return math.inf
-    cost = abs(length - straight) / beta + costs.theta * (weight - straight) / beta
+    cost = (abs(length - straight) + costs.theta * lost) / beta + costs.bend_cost * bends
     slack = 6 * sigma + 50
     fair = max(max(straight, costs.speed_mps * seconds) + slack, 1.5 * straight + 100)
     return cost + turns * costs.u_turn_cost + max(0.0, length - fair) / costs.speed_slack_m
@@ -115,7 +140,7 @@ def arrival(town, graph, lines, states, fixes):
 
 def mirror_free(name):
     """One name for both directions of a street."""
-    return min(name, "".join(reversed(name.partition(">"))))
+    return min(name, reverse(name))
 
 
 def states_near(lines, x, y, *, radius, streets):
@@ -131,7 +156,8 @@ def states_near(lines, x, y, *, radius, streets):
 def test_decoding_finds_the_cheapest_of_all_sequences(seed):
     town = random_town(
         seed, skip_run=0, break_cost=1e6, beam=1e6, radius_m=90.0, wide_radius_m=90.0,
-        standing_m=0.0, part_cost=1e9, detour_m=5000.0, segments=6,
+        standing_m=0.0, part_cost=1e9, detour_m=5000.0, segments=6, stay_mps=0.001,
+        turn_again_s=0.0, against_cost=1e6,
     )  # fmt: skip
     graph, lines = as_graph(town)
     rng = rng_for(seed, "test-town", "trace")

@@ -11,11 +11,11 @@ import numpy as np
 from pipeline.trips.matching.candidates import foot_on_edge
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import MATCHED, Chunk, Lattice, Roads
+from pipeline.trips.matching.links import Kit
 from pipeline.trips.matching.parts import break_reason
 from pipeline.trips.matching.path_table import look_up
 from pipeline.trips.matching.search import Record, Rows, search, walk_back
 from pipeline.trips.matching.steps import Step, on_same_street, step_of
-from pipeline.trips.matching.viterbi import Kit
 
 DRIVEN = np.dtype(
     [
@@ -77,6 +77,12 @@ def _route_between(kit: Kit, source: int, target: int, step: Step) -> int:
 
 
 @kernel
+def pace_of(edge: Record) -> float:
+    """Return the weight of a metre of an edge."""
+    return float(edge.weight / max(edge.length, np.float32(0.01)))
+
+
+@kernel
 def _stay(row: Record, offset: float, arrive: float) -> None:
     """Go on along the last edge; a small step back leaves the drive where it is."""
     row.end = max(row.end, np.float32(offset))
@@ -111,10 +117,23 @@ def _drive(
         # The other direction begins where this one ended.
         stop = min(stop, max(np.float64(row.end), np.float64(goal.length - b.offset)))
         begin = max(0.0, goal.length - stop)
-    done = (stop - row.end) * here.weight / max(here.length, np.float32(0.01))
+    # Turning round on the way: where the fix before or this one is, not at the end of the street.
+    head = 0.0
+    if count > 0 and here.twin == kit.scratch.chain[count - 1]:
+        stop = np.float64(row.end)
+        head = max(0.0, graph.edges[here.twin].length - stop)
+    tail = 0.0
+    if count > 0 and goal.twin == kit.scratch.chain[0]:
+        begin = np.float64(b.offset)
+        tail = begin
+    done = (stop - row.end) * pace_of(here)
     total = done + (b.offset - begin) * b.pace
     for k in range(count):
         total += graph.edges[kit.scratch.chain[k]].weight
+    if head > 0:
+        total -= head * pace_of(graph.edges[here.twin])
+    if tail > 0:
+        total -= tail * pace_of(graph.edges[goal.twin])
     rate = (arrive - depart) / total if total > 0 else 0.0
     time = min(arrive, depart + rate * done)
     row.end = stop
@@ -122,11 +141,13 @@ def _drive(
     part = row.part
     for k in range(count - 1, -1, -1):
         edge = graph.edges[kit.scratch.chain[k]]
-        _put(trail[used], kit.scratch.chain[k], part, time, 0.0, 0)
-        done += edge.weight
+        from_m = head if k == count - 1 else 0.0
+        to_m = edge.length - (tail if k == 0 else 0.0)
+        _put(trail[used], kit.scratch.chain[k], part, time, from_m, 0)
+        done += max(0.0, to_m - from_m) * pace_of(edge)
         time = min(arrive, max(time, depart + rate * done))
         trail[used].leave = time
-        trail[used].end = edge.length
+        trail[used].end = max(from_m, to_m)
         used += 1
     _put(trail[used], b.edge, part, time, begin, 1)
     trail[used].leave = arrive
@@ -168,7 +189,7 @@ def assemble(kit: Kit, lattice: Lattice, trail: Rows, used: int) -> tuple[Rows, 
         if fix.chosen < 0:
             continue
         if before >= 0 and not fix.joined:
-            reasons |= 1 << break_reason(kit.roads, kit.costs, lattice, before, now)
+            reasons |= 1 << break_reason(kit, lattice, before, now)
         if fix.status == MATCHED:
             if fix.joined:
                 trail, used = _extend(kit, lattice, trail, used, before, now)

@@ -26,6 +26,7 @@ PIECE = np.dtype(
 STATE = np.dtype(
     [
         ("cost", "f8"),  # of the best way to arrive here
+        ("turned", "f8"),  # when that way last turned round (seconds), -inf = never
         ("edge", "i4"),
         ("back", "i4"),  # code of the state before, see viterbi.pack
         ("distance", "f4"),  # from the fix to the road (metres)

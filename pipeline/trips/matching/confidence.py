@@ -11,16 +11,16 @@ import numpy as np
 
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
-from pipeline.trips.matching.search import Record
-from pipeline.trips.matching.steps import Step, step_cost, step_of
-from pipeline.trips.matching.viterbi import (
+from pipeline.trips.matching.links import (
     START,
     Kit,
     is_between,
-    least_arrival,
     look_up_route,
+    may_pay,
     unpack,
 )
+from pipeline.trips.matching.search import Record
+from pipeline.trips.matching.steps import Step, step_cost, step_of
 
 
 @kernel
@@ -66,10 +66,10 @@ def _arrival(kit: Kit, step: Step, a: Record, b: Record, limit: float) -> float:
     route = kit.scratch.routes[0]
     route.length = np.inf
     if is_between(kit, a, edge_a, b, edge_b):
-        if a.cost + least_arrival(kit.roads.graph, step, a, edge_a, b, edge_b) >= limit:
+        if not may_pay(kit, step, a, edge_a, b, edge_b, limit - a.cost):
             return np.inf
         look_up_route(kit.roads, route, edge_a.v, edge_b.u)
-    return float(a.cost + step_cost(kit.costs, step, a, edge_a, b, edge_b, route))
+    return float(a.cost + step_cost(kit.roads.graph, kit.costs, step, a, b, route, np.inf)[0])
 
 
 @kernel

@@ -126,6 +126,7 @@ def path_frame(done: list[ChunkRows], ids: pl.Series, edge_ids: pl.Series) -> pl
     part = trail["part"]
     fresh = np.ones(len(part), bool)
     fresh[1:] = (trace[1:] != trace[:-1]) | (part[1:] != part[:-1])
+    timed = _stacked([chunk.traces for chunk in done], TRACE)["timed"]
     begins = np.flatnonzero(fresh)
     seq = np.arange(len(part)) - np.repeat(begins, np.diff(np.append(begins, len(part))))
     return pl.DataFrame(
@@ -134,8 +135,8 @@ def path_frame(done: list[ChunkRows], ids: pl.Series, edge_ids: pl.Series) -> pl
             "part": part.copy(),
             "seq": seq.astype(np.int32),
             "edge_id": _ids(edge_ids, trail["edge"].copy()),
-            "t_enter_s": trail["enter"].copy(),
-            "t_exit_s": trail["leave"].copy(),
+            "t_enter_s": pl.Series(trail["enter"].copy()).set(pl.Series(~timed[trace]), None),
+            "t_exit_s": pl.Series(trail["leave"].copy()).set(pl.Series(~timed[trace]), None),
             "evidence": trail["fixes"].copy(),
             "off_from_m": trail["begin"].copy(),
             "off_to_m": trail["end"].copy(),
@@ -185,6 +186,7 @@ def trip_frame(done: list[ChunkRows], ids: pl.Series, start: I64) -> pl.DataFram
             "route_length_m": traces["route"].copy(),
             "gps_length_m": traces["gps"].copy(),
             "u_turns": traces["u_turns"].copy(),
+            "timed": traces["timed"].copy(),
             "sigma_m": traces["sigma"].copy(),
         }
     )

@@ -46,6 +46,9 @@ REMEDIES = {
     "outlier": "nobody drives from one to the next in that time; is t in seconds?",
     "too_short": "traces of too few points in a row; is t in seconds, and trace_id that of a trip?",
     "low_likelihood": "no drive explains them; is it the network of another place?",
+    "stale": "they lie where the vehicle was before; is t in seconds, and trace_id that of a trip?",
+    "no_route": "no road joins them; does the network have both directions of its streets?",
+    "against_one_way": "they go against one-way streets; does the network have both directions?",
 }
 
 

@@ -104,7 +104,7 @@ class Matcher:
         """Match the traces whose points are start[k]:start[k + 1] of the columns t, lon, lat."""
         # Copies, since Polars lends read-only arrays at times: another type, compiled anew.
         t, lon, lat = (column[start[0] : start[-1]].copy() for column in columns)
-        sound = np.isfinite(t) & (np.abs(lon) <= 180) & (np.abs(lat) <= 90)
+        sound = (np.abs(lon) <= 180) & (np.abs(lat) <= 90)
         x, y = self.network.projection.near_metres(lon, lat, self.settings.wide_radius_m)
         found = compile_match_chunk()(self._roads, self._costs, x, y, t, sound, start - start[0])
         return ChunkRows(*found)

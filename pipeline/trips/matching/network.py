@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CELL_M = 50.0
+REFERENCE_KPH = 30.0
+BEARING_M = 15.0
 _MOST_CELLS = 4_000_000
 COLUMNS = ("edge_id", "u", "v", "length_m", "speed_kph", "geometry")
 U64 = npt.NDArray[np.uint64]
@@ -59,7 +61,7 @@ class Network:
 
         Args:
             edges: Columns `edge_id` (any type, unique), `u`, `v` (node ids), `length_m` (null =
-                from the geometry), `speed_kph` (null = mean of the others) and `geometry` (WKB
+                from the geometry), `speed_kph` (null = REFERENCE_KPH) and `geometry` (WKB
                 line strings, lon/lat, in driving direction).
 
         Raises:
@@ -76,7 +78,9 @@ class Network:
         table = np.zeros(edges.height, EDGE)
         table["u"], table["v"] = u, v
         table["length"], table["weight"] = length, _weights(edges, length)
+        table["sets_out"], table["arrives"] = _bearings(x, y, of_edge)
         table["twin"] = _twins(u, v, lonlat, of_edge)
+        table["forks"] = np.bincount(u, minlength=len(place))[v] - (table["twin"] >= 0) > 1
         graph, order = _by_source(table, place)
         pieces["edge"] = np.argsort(order)[pieces["edge"]]
         grid = _grid(graph, drawn[order], pieces)
@@ -196,7 +200,7 @@ def _node_indices(
     ends_of_edges = np.concatenate([begins, ends])
     where = np.zeros(rank.max() + 1, np.int64)
     where[rank[::-1]] = ends_of_edges[::-1]
-    code = _morton(x[where] - x.min(), y[where] - y.min())
+    code = _morton(x[where], y[where])
     along = np.argsort(code, kind="stable")
     index = np.empty(len(where), np.int32)
     index[along] = np.arange(len(where), dtype=np.int32)
@@ -205,12 +209,16 @@ def _node_indices(
 
 
 def _morton(x: F64, y: F64) -> U64:
-    """Interleave the bits of 50 m cell numbers (16 bits each: networks up to 3,000 km)."""
+    """Interleave the bits of the numbers of 50 m cells.
+
+    The cells are those of the whole zone, so that far roads leave the order of the others as it is.
+    """
 
     def spread(value: F64) -> U64:
-        bits = np.minimum(value / 50, 65535).astype(np.uint64)
-        for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
-            bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+        bits = np.clip(value / 50 + 2**20, 0, 2**32 - 1).astype(np.uint64)
+        for shift in (16, 8, 4, 2, 1):
+            mask = np.uint64((2**64 - 1) // (2**shift + 1))
+            bits = (bits | (bits << np.uint64(shift))) & mask
         return bits
 
     return spread(x) | (spread(y) << np.uint64(1))
@@ -245,7 +253,10 @@ def _lengths(edges: pl.DataFrame, drawn: F64) -> F64:
 
 
 def _weights(edges: pl.DataFrame, length: F64) -> F64:
-    """Return travel time as metres at the mean speed, which keeps bounds in familiar units."""
+    """Return travel time as metres at REFERENCE_KPH, which keeps bounds in familiar units.
+
+    A speed of the network's own, such as its mean, would let a road far away change a result.
+    """
     speed = edges["speed_kph"].cast(pl.Float64).to_numpy()
     known = edges["speed_kph"].is_not_null().to_numpy()
     wrong = np.flatnonzero(known & ~(np.isfinite(speed) & (speed > 0)))
@@ -255,11 +266,28 @@ def _weights(edges: pl.DataFrame, length: F64) -> F64:
             f"network: speed_kph of edge {edges['edge_id'][at]!r} is {speed[at]}, "
             "expected a speed > 0 or null"
         )
-    time = np.sum(length[known] / speed[known])
-    if not time > 0:
-        return length
-    mean = np.sum(length[known]) / time
-    return np.asarray(length * np.where(known, mean / np.where(known, speed, 1.0), 1.0))
+    return np.asarray(length * np.where(known, REFERENCE_KPH / np.where(known, speed, 1.0), 1.0))
+
+
+def _bearings(x: F64, y: F64, of_edge: npt.NDArray[np.int64]) -> tuple[F64, F64]:
+    """Return the bearings at the start and end of each line (radians, anticlockwise of east).
+
+    Taken over the first and last metres, since the last vertices before a junction are often drawn
+    askew.
+    """
+    import shapely  # noqa: PLC0415
+
+    lines = shapely.linestrings(np.column_stack([x, y]), indices=of_edge)
+
+    def bearing(begin: Any, end: Any) -> F64:
+        step = shapely.get_coordinates(end) - shapely.get_coordinates(begin)
+        return np.asarray(np.arctan2(step[:, 1], step[:, 0]))
+
+    ahead = shapely.line_interpolate_point(lines, BEARING_M)
+    before = shapely.line_interpolate_point(lines, -BEARING_M)
+    return bearing(shapely.get_point(lines, 0), ahead), bearing(
+        before, shapely.get_point(lines, -1)
+    )
 
 
 def _twins(u: I32, v: I32, lonlat: F64, of_edge: npt.NDArray[np.int64]) -> I32:
@@ -326,10 +354,13 @@ def _grid(graph: Graph, drawn: F64, pieces: Rows) -> Grid:
     pieces = pieces[np.argsort(pieces["edge"], kind="stable")]
     x0 = float(min(pieces["ax"].min(), pieces["bx"].min()))
     y0 = float(min(pieces["ay"].min(), pieces["by"].min()))
-    width = float(max(pieces["ax"].max(), pieces["bx"].max())) - x0
-    height = float(max(pieces["ay"].max(), pieces["by"].max())) - y0
+    east = float(max(pieces["ax"].max(), pieces["bx"].max()))
+    north = float(max(pieces["ay"].max(), pieces["by"].max()))
     # A country has larger cells, so that the grid never outgrows the roads.
-    cell = max(CELL_M, float(np.sqrt(width * height / _MOST_CELLS)))
+    cell = max(CELL_M, float(np.sqrt((east - x0) * (north - y0) / _MOST_CELLS)))
+    # Cells of the zone, so that far roads leave the order of the others as it is.
+    x0, y0 = np.floor(x0 / cell) * cell, np.floor(y0 / cell) * cell
+    width, height = east - x0, north - y0
     columns, rows = int(width / cell) + 1, int(height / cell) + 1
     starts, flat = compile_fill_cells()(pieces, x0, y0, cell, columns, rows)
     piece_start = np.searchsorted(pieces["edge"], np.arange(edges + 1)).astype(np.int32)

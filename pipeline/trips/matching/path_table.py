@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from pipeline.trips.matching.network import Network
 
-PATH = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
+PATH = np.dtype(
+    [("length", "f4"), ("weight", "f4"), ("turning", "f4"), ("first", "i4"), ("last", "i4")]
+)
 ROW_BYTES = 4 + PATH.itemsize
 _SAMPLE_NODES = 256
 _CHUNK_NODES = 512
@@ -111,6 +113,7 @@ def _write_paths(space: SearchSpace, settled: int, target: I32, paths: Rows, use
         path = paths[used]
         path.length = label.length
         path.weight = label.weight
+        path.turning = label.turning
         path.first = label.first
         path.last = label.last
         used += 1
@@ -172,7 +175,7 @@ class PathTable:
 
     @property
     def bound_m(self) -> float:
-        """Reach of the table (metres at mean speed), 0 for an empty one."""
+        """Reach of the table (metres at 30 km/h), 0 for an empty one."""
         return self.table.bound
 
     @property
@@ -196,7 +199,7 @@ class PathTable:
 
         Args:
             network: The road network.
-            bound_m: Wanted reach of the paths (metres at mean speed); 0 gives an empty table.
+            bound_m: Wanted reach of the paths (metres at 30 km/h); 0 gives an empty table.
             max_mb: Memory limit in MiB, never exceeded: the bound is made smaller until the
                 predicted size fits, and the arrays are allocated once at that size.
             workers: Threads; 0 = one for each CPU.

@@ -38,15 +38,31 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     beta_mps: NotNegative
     """Beta grows by this many metres for each second between two fixes."""
     theta: NotNegative
-    """Weight of a route's travel time, as metres at mean speed, beside its length in that cost."""
+    """Weight in that cost of a metre lost on roads slower than those of both fixes."""
+    bend_cost: NotNegative
+    """Cost of a change of heading by one radian at a junction."""
     end_cost: NotNegative
     """Cost of leaving out one fix at an end of the trace, where that also saves its step."""
+    end_s: Positive
+    """Where the next fix is further away in time than this, that costs as many times more."""
+    against_m: NotNegative
+    """Driving against a one-way street, which ends a part, costs as much as a detour this long."""
+    against_cost: NotNegative
+    """The least that costs."""
     u_turn_cost: NotNegative
     """Cost of turning round on the spot, at a node or within a street."""
+    turn_again_s: NotNegative
+    """Turning round once more within less time than this costs as many times more (seconds)."""
     back_m: NotNegative
     """A step back along one road up to this long counts as standing (metres)."""
     standing_m: NotNegative
     """Fixes closer than this to the last kept fix are no evidence of their own (metres)."""
+    stay_sigmas: NotNegative
+    """Fixes that lie around their mean within this x the noise of the trace may be a stay."""
+    stay_mps: Positive
+    """They are one if crossing that circle in the time would be slower than this."""
+    stay_weight: Annotated[float, msgspec.Meta(ge=1)]
+    """Leaving out a stay costs as much as leaving out its points, up to so many."""
     speed_mps: Positive
     """Routes longer than this speed allows cost extra (metres per second)."""
     speed_slack_m: Positive
@@ -72,13 +88,13 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     part_cost: Positive
     """Parts with a mean cost per fix above this are left out (reason `low_likelihood`)."""
     table_bound_m: NotNegative
-    """Reach of the shortest-path table (metres at the mean speed of the network); 0 = no table."""
+    """Reach of the shortest-path table (metres at 30 km/h); 0 = no table."""
     table_max_mb: Annotated[float, msgspec.Meta(gt=0, le=1e6)]
     """Memory the table may take; a larger one is built with a smaller reach (MiB)."""
     search_sources: Annotated[int, msgspec.Meta(ge=0, le=10_000)]
     """Searches beyond the table for each step between two fixes."""
     search_max_m: Positive
-    """No search beyond the table reaches further than this (metres at mean speed)."""
+    """No search beyond the table reaches further than this (metres at 30 km/h)."""
     chunk_points: Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
     """Points that one thread takes at a time; no effect on the result."""
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
-from pipeline.trips.matching.search import Goal, Record
+from pipeline.trips.matching.search import Goal, Graph, Record, turning
 
-ROUTE = np.dtype([("length", "f4"), ("weight", "f4"), ("first", "i4"), ("last", "i4")])
-"""The route between two nodes; `length` may be UNKNOWN (not looked up) or infinite (none)."""
 UNKNOWN = np.float32(-1.0)
+"""Length of a path between two nodes that was not looked up yet; one that is none is infinite."""
 
 
 class Step(NamedTuple):
@@ -23,8 +22,8 @@ class Step(NamedTuple):
     barred: bool  # too far apart in time or for any speed
     straight: float
     beta: float
-    theta: float
-    rebate: float
+    seconds: float
+    arrive: float  # time of the later fix
     gate: float  # no route longer than this (metres)
     fair: float  # routes longer than this are faster than the speed limit of the settings
     reach: float  # weight up to which routes are known or searched
@@ -40,19 +39,18 @@ def step_of(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int
     seconds = max(0.0, later.arrive - earlier.depart)
     slack = 6.0 * lattice.sigma + 50.0
     beta = max(costs.beta_min_m, costs.beta_mps * seconds)
-    theta = costs.theta / beta
     gate = costs.detour_factor * straight + costs.detour_m
     reach = roads.table.bound
     if gate > reach:
-        # Weights are metres at mean speed: slow roads weigh more than their length.
+        # Weights are metres at 30 km/h: slow roads weigh more than their length.
         reach = max(reach, min(1.5 * gate, costs.search_max_m))
     return Step(
         # One second more, since clocks often give whole seconds.
         seconds > costs.gap_s or straight > costs.jump_mps * (seconds + 1.0) + slack,
         straight,
         beta,
-        theta,
-        theta * straight,
+        seconds,
+        later.arrive,
         gate,
         max(max(straight, costs.speed_mps * seconds) + slack, 1.5 * straight + 100.0),
         reach,
@@ -76,56 +74,82 @@ def on_same_street(costs: Record, a: Record, edge_a: Record, b: Record, edge_b: 
 
 
 @kernel
-def least_cost(step: Step, a: Record, rest: float, b: Record, straight: float) -> float:
-    """Return what driving from a to b over a route between their edges costs at least.
-
-    Args:
-        step: What the two fixes have to do with each other.
-        a: Where the drive begins.
-        rest: Metres from there to the end of its edge.
-        b: Where the drive ends.
-        straight: Metres the route between the two edges has at least.
-    """
-    length = rest + straight + b.offset
-    weight = rest * a.pace + b.offset * b.pace
+def least_cost(step: Step, length: float) -> float:
+    """Return what a drive of at least so many metres costs at least."""
     if length > step.gate:
         return np.inf
-    return float(max(0.0, length - step.straight) / step.beta + step.theta * weight)
+    return float(max(0.0, length - step.straight) / step.beta)
+
+
+@kernel
+def _over_nodes(
+    graph: Graph, a: Record, b: Record, route: Record, longest: float
+) -> tuple[float, float, int, float]:
+    """Return length, weight, turns and bends of driving from a to b over the ends of their edges.
+
+    Who turns round does so where the fix is, not at the end of the street. Without turning round a
+    drive longer than `longest` is not looked at: its length is infinite.
+    """
+    edge_a = graph.edges[a.edge]
+    edge_b = graph.edges[b.edge]
+    rest = edge_a.length - a.offset
+    length = np.float64(rest + b.offset)
+    weight = np.float64(rest * a.pace + b.offset * b.pace)
+    if edge_a.v == edge_b.u:
+        return length, weight, 0, turning(edge_a, edge_b)
+    length += route.length
+    if not np.isfinite(length):
+        return length, weight, 0, 0.0
+    weight += route.weight
+    back_a = edge_a.twin >= 0 and route.first == edge_a.twin
+    back_b = edge_b.twin >= 0 and route.last == edge_b.twin
+    if length >= longest and not (back_a or back_b):
+        return np.inf, weight, 0, 0.0
+    turns = 0
+    bent = np.float64(route.turning)
+    if back_a:
+        turns += 1
+        length -= 2.0 * rest
+        weight -= 2.0 * rest * a.pace
+    else:
+        bent += turning(edge_a, graph.edges[route.first])
+    if back_b:
+        turns += 1
+        length -= 2.0 * b.offset
+        weight -= 2.0 * b.offset * b.pace
+    else:
+        bent += turning(graph.edges[route.last], edge_b)
+    return length, weight, turns, bent
 
 
 @kernel
 def step_cost(
-    costs: Record,
-    step: Step,
-    a: Record,
-    edge_a: Record,
-    b: Record,
-    edge_b: Record,
-    route: Record,
-) -> float:
-    """Return the cost of driving from state a to state b over a route between their edges.
+    graph: Graph, costs: Record, step: Step, a: Record, b: Record, route: Record, budget: float
+) -> tuple[float, bool]:
+    """Return the cost of driving from state a to state b, and whether that means turning round.
 
-    |length - straight line| / beta, as Newson and Krumm; then a share of the travel time beyond
-    that of the straight line, since drivers choose by time (`step.rebate` was taken off before);
-    then turning round, at a node or in a street, and driving faster than the settings allow.
+    |length - straight line| / beta, as Newson and Krumm; the time lost on slower roads than those
+    at both ends; turning round, at a node or in a street; changes of heading, so small that they
+    decide between equals alone; and driving faster than the settings allow. Infinite as soon as
+    it is known to be at least `budget`.
     """
     turns = 0
-    length = np.float64(on_same_street(costs, a, edge_a, b, edge_b))
-    weight = length * a.pace
+    bent = 0.0
+    lost = 0.0
+    length = np.float64(on_same_street(costs, a, graph.edges[a.edge], b, graph.edges[b.edge]))
     if length >= 0:
-        turns = a.edge != b.edge
+        turns = int(a.edge != b.edge)
     else:
-        rest = edge_a.length - a.offset
-        length = rest + b.offset
-        weight = rest * a.pace + b.offset * b.pace
-        if edge_a.v != edge_b.u:
-            length += route.length
-            weight += route.weight
-            turns += edge_a.twin >= 0 and route.first == edge_a.twin
-            turns += edge_b.twin >= 0 and route.last == edge_b.twin
+        longest = step.straight + budget * step.beta
+        by_nodes = _over_nodes(graph, a, b, route, longest)
+        length, weight, turns, bent = np.float64(by_nodes[0]), by_nodes[1], by_nodes[2], by_nodes[3]
+        lost = max(0.0, weight / min(a.pace, b.pace) - length)
     if length > step.gate:
-        return np.inf
-    cost = abs(length - step.straight) / step.beta + step.theta * weight + turns * costs.u_turn_cost
+        return np.inf, False
+    cost = (abs(length - step.straight) + costs.theta * lost) / step.beta + costs.bend_cost * bent
+    if turns > 0:
+        since = step.seconds if turns > 1 else step.arrive - a.turned
+        cost += turns * costs.u_turn_cost * max(1.0, costs.turn_again_s / since)
     if length > step.fair:
         cost += (length - step.fair) / costs.speed_slack_m
-    return float(cost)
+    return float(cost), turns > 0

@@ -13,9 +13,11 @@ from pipeline.trips.matching.assemble import DRIVEN, assemble, place_points
 from pipeline.trips.matching.compiled import cached_kernel, entry_point, kernel
 from pipeline.trips.matching.confidence import set_margins
 from pipeline.trips.matching.lattice import MATCHED, POINT, Chunk, Lattice, Roads, lattice_of
+from pipeline.trips.matching.links import Kit, scratch_for
 from pipeline.trips.matching.parts import judge, point_reasons
 from pipeline.trips.matching.search import F64, I64, Graph, Record, Rows, search_space
-from pipeline.trips.matching.viterbi import Kit, decode, scratch_for
+from pipeline.trips.matching.times import has_times, take_times
+from pipeline.trips.matching.viterbi import decode
 
 TRACE = np.dtype(
     [
@@ -28,6 +30,7 @@ TRACE = np.dtype(
         ("sigma", "f4"),
         ("cost", "f4"),  # mean cost per fix of the kept parts
         ("confidence", "f4"),  # mean over the points with a road
+        ("timed", "?"),  # whether the times of its points can be those of a vehicle
     ]
 )
 """The result for one trace."""
@@ -77,7 +80,7 @@ def _match_trace(
 ) -> tuple[Rows, int]:
     """Match one trace that has at least one fix; return the trail and the rows used."""
     decode(kit, lattice)
-    trace.cost = judge(kit.costs, lattice)
+    trace.cost = judge(kit, lattice)
     first = used
     trail, used, reasons = assemble(kit, lattice, trail, used)
     set_margins(kit, lattice)
@@ -115,6 +118,9 @@ def compile_match_chunk(sources: str) -> Any:
         used = 0
         for k in range(len(traces)):
             trace = traces[k]
+            trace.timed = has_times(costs, chunk, start[k], start[k + 1])
+            if not trace.timed:
+                take_times(chunk, start[k], start[k + 1])
             lattice = lattice_of(roads, costs, chunk, start[k], start[k + 1])
             if len(lattice.fixes) > 0:
                 trail, used = _match_trace(kit, lattice, trail, used, trace)
