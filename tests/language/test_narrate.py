@@ -157,5 +157,13 @@ def test_no_id_and_no_coordinate_is_shown(project):
 def test_the_annotator_is_never_shown_a_narrative():
     prompt = AnnotationPrompt(PROMPTS, shots=2)
     messages, _ = prompt.messages(trip_called("t1"))
-    for message in messages[1:]:
-        assert "narrative" not in message.content.lower()
+    records = [
+        line
+        for message in messages[1:]
+        if message.role == "user"
+        for line in message.content.split("\n")
+        if line.startswith("{")
+    ]
+    assert len(records) == 3
+    # A form of sentence is called so too, outside the record.
+    assert not [record for record in records if "narrative" in record.lower()]
