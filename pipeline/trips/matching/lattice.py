@@ -185,9 +185,10 @@ def _stay_from(
 ) -> tuple[int, tuple[float, float]]:
     """Return the last fix of the stay that begins at a fix, and the mean place of its points.
 
-    A stay goes on while the fixes lie around the mean of those so far; up to two in a row that do
-    not are noise if the next one lies there again. It lasts longer than crossing the circle takes
-    at `stay_mps`, and has three fixes at least: two may as well be the ends of a loop.
+    A stay goes on while the fixes lie around the mean of those so far. Up to four in a row that do
+    not are noise, if they lie within twice the radius and the next one lies there again. It lasts
+    longer than crossing the circle takes at `stay_mps`, and has three fixes at least: two may as
+    well be the ends of a loop.
 
     Returns:
         `begin` itself where no stay begins.
@@ -203,7 +204,9 @@ def _stay_from(
             x += (fix.x - x) * fix.weight / weight
             y += (fix.y - y) * fix.weight / weight
             last = j
-        elif j - last > 2 or fix.arrive - fixes[last].depart > costs.gap_s:
+            continue
+        far = np.hypot(fix.x - x, fix.y - y) > 2.0 * radius
+        if far or j - last > 4 or fix.weight > costs.stay_weight:
             break
     lasting = fixes[last].depart - fixes[begin].arrive >= 2.0 * radius / costs.stay_mps
     return (last if lasting and last > begin + 1 else begin), (x, y)
@@ -232,7 +235,7 @@ def _gather_stays(roads: Roads, costs: Record, lattice: Lattice, number: I64) ->
         number: Room for the new number of each fix.
     """
     fixes = lattice.fixes
-    radius = max(costs.standing_m, costs.stay_sigmas * lattice.sigma)
+    radius = max(costs.stay_m, costs.stay_sigmas * lattice.sigma)
     states = np.empty(len(fixes) * 2 * costs.segments, STATE)
     start = np.zeros(len(fixes) + 1, np.int64)
     used = 0
@@ -264,7 +267,7 @@ def _with_stays(
 ) -> Lattice:
     """Gather the stays, if there are any, and point the points to the new fixes."""
     fixes = lattice.fixes
-    radius = max(costs.standing_m, costs.stay_sigmas * lattice.sigma)
+    radius = max(costs.stay_m, costs.stay_sigmas * lattice.sigma)
     j = 0
     while j < len(fixes) and _stay_from(costs, fixes, j, radius)[0] == j:
         j += 1
@@ -300,9 +303,13 @@ def _noise(costs: Record, start: I64, states: Rows) -> float:
 def _weigh_distances(costs: Record, lattice: Lattice) -> None:
     """Set what each fix weighs, and the cost of each state's distance."""
     for j in range(len(lattice.fixes)):
-        lattice.fixes[j].weight = min(lattice.fixes[j].weight, costs.stay_weight)
-    for at in range(len(lattice.states)):
-        lattice.states[at].away = 0.5 * (lattice.states[at].distance / lattice.sigma) ** 2
+        fix = lattice.fixes[j]
+        fix.weight = min(fix.weight, costs.stay_weight)
+        times = fix.weight if fix.point < 0 else 1.0
+        for at in range(lattice.start[j], lattice.start[j + 1]):
+            # Beyond four sigma the tail is longer than a Gaussian's.
+            z = lattice.states[at].distance / lattice.sigma
+            lattice.states[at].away = times * (0.5 * z * z if z < 4.0 else 4.0 * z - 8.0)
 
 
 @kernel

@@ -57,8 +57,10 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """A step back along one road up to this long counts as standing (metres)."""
     standing_m: NotNegative
     """Fixes closer than this to the last kept fix are no evidence of their own (metres)."""
+    stay_m: NotNegative
+    """Fixes that lie around their mean within this (metres),"""
     stay_sigmas: NotNegative
-    """Fixes that lie around their mean within this x the noise of the trace may be a stay."""
+    """or within this x the noise of the trace, may be a stay."""
     stay_mps: Positive
     """They are one if crossing that circle in the time would be slower than this."""
     stay_weight: Annotated[float, msgspec.Meta(ge=1)]

@@ -16,10 +16,15 @@ _PACE_MPS = 10.0
 
 
 @kernel
+def _any_time(chunk: Chunk, begin: int, end: int) -> bool:
+    return bool(np.isfinite(chunk.t[begin:end]).any())
+
+
+@kernel
 def has_times(costs: Record, chunk: Chunk, begin: int, end: int) -> bool:
     """Tell whether the times of the points begin..end-1 can be those of a vehicle.
 
-    They cannot if there are none, if all are equal, or if half the steps are faster than any
+    They cannot if there are none, if all are equal, or if most steps are faster than any
     vehicle (`jump_mps`; for numbers 0, 1, 2 ... or 1, 2, 3 ... faster than `speed_mps`).
     """
     speeds = np.empty(end - begin, np.float64)
@@ -28,9 +33,8 @@ def has_times(costs: Record, chunk: Chunk, begin: int, end: int) -> bool:
     numbered = True
     before = -1
     for p in range(begin, end):
-        if not chunk.sound[p]:
-            continue
-        if np.isnan(chunk.t[p]):
+        # Beyond the box of the network a place is infinite.
+        if not (chunk.sound[p] and np.isfinite(chunk.t[p]) and np.isfinite(chunk.x[p])):
             continue
         if before >= 0:
             seconds = chunk.t[p] - chunk.t[before]
@@ -44,13 +48,13 @@ def has_times(costs: Record, chunk: Chunk, begin: int, end: int) -> bool:
             numbered &= chunk.t[p] in (0.0, 1.0)
         before = p
     if before < 0:
-        return False
+        return _any_time(chunk, begin, end)
     if count == 0:
         return True
     if same:
         return False
     speeds = np.sort(speeds[:count])
-    return bool(speeds[count // 2] <= (costs.speed_mps if numbered else costs.jump_mps))
+    return bool(speeds[(count - 1) // 2] <= (costs.speed_mps if numbered else costs.jump_mps))
 
 
 @kernel
