@@ -24,7 +24,9 @@ import shapely
 from bench.network import metric_projection
 
 NEAR_ROAD_M = 100.0
+ON_ROAD_M = 10.0
 SHORTEST_JUDGED_M = 300.0
+PAIR_S = 5.0
 
 
 class Ground(NamedTuple):
@@ -165,20 +167,48 @@ def truth_scores(
 
 def joint_faults(path: pl.DataFrame, network: pl.DataFrame) -> dict[str, float]:
     """Count joints inside a part where the edges do not touch, trips with one, and U-turns."""
-    joints = path.join(network.select("edge_id", "u", "v"), on="edge_id", how="left").select(
-        "trace_id",
-        same_part=(pl.col("trace_id") == pl.col("trace_id").shift(-1))
-        & (pl.col("part") == pl.col("part").shift(-1)),
-        touches=pl.col("v") == pl.col("u").shift(-1),
-        turns=(pl.col("v") == pl.col("u").shift(-1)) & (pl.col("u") == pl.col("v").shift(-1)),
-    )
-    inner = joints.filter("same_part")
+    inner = _joints(path, network)
     jumps = inner.filter(~pl.col("touches"))
     return {
         "jumps": len(jumps),
         "trips_with_jump": jumps["trace_id"].n_unique(),
         "u_turns": int(inner["turns"].sum()),
     }
+
+
+def u_turn_pairs(path: pl.DataFrame, network: pl.DataFrame) -> int:
+    """Count U-turns that follow another one of the same part within 5 s, which nobody drives.
+
+    Three in a row are two pairs. A trace without times has none, as does an empty path.
+
+    Args:
+        path: Matched path in driving order: `trace_id, part, edge_id, t_enter_s` (seconds; that
+            of the edge after the U-turn is its time).
+        network: `edge_id, u, v`.
+    """
+    turns = _joints(path, network).filter("turns")
+    soon = pl.col("t_enter_s") - pl.col("t_enter_s").shift(1) <= PAIR_S
+    same_part = pl.struct("trace_id", "part") == pl.struct("trace_id", "part").shift(1)
+    return int(turns.select((same_part & soon).fill_null(value=False).sum()).item())
+
+
+def _joints(path: pl.DataFrame, network: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges that follow another one of their part, and how they are joined to it.
+
+    Returns:
+        The columns of `path` with `touches` (the edge begins where the last one ended) and `turns`
+        (it also ends where that one began).
+    """
+    ends = path.join(
+        network.select("edge_id", "u", "v"), on="edge_id", how="left", maintain_order="left"
+    )
+    touches = pl.col("u") == pl.col("v").shift(1)
+    inner = (pl.col("trace_id") == pl.col("trace_id").shift(1)) & (
+        pl.col("part") == pl.col("part").shift(1)
+    )
+    return ends.with_columns(
+        touches=touches, turns=touches & (pl.col("v") == pl.col("u").shift(1)), inner=inner
+    ).filter("inner")
 
 
 def plausibility_scores(
@@ -227,12 +257,7 @@ def on_network(points: pl.DataFrame, network: pl.DataFrame) -> Ground:
     What was driven outside the network nobody can match; counting its metres would make an honest
     break look like lost route.
     """
-    lines = shapely.from_wkb(network["geometry"].to_numpy())
-    projection = metric_projection(*shapely.get_coordinates(lines).T)
-    x, y = projection.transform(*points.select("lon", "lat").to_numpy().T)
-    tree = shapely.STRtree(shapely.transform(lines, projection.transform, interleaved=False))
-    near = np.zeros(len(points), dtype=bool)
-    near[tree.query(shapely.points(x, y), predicate="dwithin", distance=NEAR_ROAD_M)[0]] = True
+    x, y, near = _near_road(points, network, NEAR_ROAD_M)
     step_m = (pl.col("x").diff() ** 2 + pl.col("y").diff() ** 2).sqrt()
     known = pl.DataFrame({"trace_id": points["trace_id"], "x": x, "y": y}).filter(near)
     driven = known.group_by("trace_id").agg(gps_m=step_m.sum())
@@ -241,6 +266,45 @@ def on_network(points: pl.DataFrame, network: pl.DataFrame) -> Ground:
         pl.Series("near", near),
         trips.join(driven, on="trace_id", how="left").with_columns(pl.col("gps_m").fill_null(0.0)),
     )
+
+
+def outliers_near_road(fixes: pl.DataFrame, points: pl.DataFrame, network: pl.DataFrame) -> float:
+    """Return the share of `outlier` fixes with a road within 10 m, NaN where no fix is one.
+
+    A fix of noise or a jump lies anywhere; one on a street is more likely a visit that was missed.
+
+    Args:
+        fixes: The points as they were matched: `lon, lat` (degrees).
+        points: What became of each of them, in the same order: `edge_id, status`.
+        network: `geometry` (WKB, lon/lat).
+    """
+    out = fixes.filter(points["status"] == "outlier")
+    *_, near = _near_road(out, network, ON_ROAD_M)
+    return _ratio(float(near.sum()), len(out))
+
+
+def lost_near_road(fixes: pl.DataFrame, points: pl.DataFrame, network: pl.DataFrame) -> float:
+    """Return the share of fixes with a road within 10 m that were put on none, NaN without any.
+
+    Unlike `outliers_near_road` it does not depend on which status such a fix is given. Arguments as
+    there.
+    """
+    *_, near = _near_road(fixes, network, ON_ROAD_M)
+    lost = points["edge_id"].is_null().to_numpy()
+    return _ratio(float((near & lost).sum()), float(near.sum()))
+
+
+def _near_road(
+    points: pl.DataFrame, network: pl.DataFrame, within_m: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return x and y of points in metres, and which of them have a road within some metres."""
+    lines = shapely.from_wkb(network["geometry"].to_numpy())
+    projection = metric_projection(*shapely.get_coordinates(lines).T)
+    x, y = projection.transform(*points.select("lon", "lat").to_numpy().T)
+    tree = shapely.STRtree(shapely.transform(lines, projection.transform, interleaved=False))
+    near = np.zeros(len(points), dtype=bool)
+    near[tree.query(shapely.points(x, y), predicate="dwithin", distance=within_m)[0]] = True
+    return x, y, near
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -131,3 +131,45 @@ def test_metres_of_gps_run_between_points_near_a_road_only() -> None:
     assert ground.near.to_list() == [True, True, False, True, False]
     assert ground.gps_m["trace_id"].to_list() == [7, 8]
     assert ground.gps_m["gps_m"].to_list() == pytest.approx([100, 0], rel=0.002)
+
+
+def turning(*t_enter_s: float | None, trace_id: int = 7, parts: str = "") -> pl.DataFrame:
+    """Return a path that goes to and fro, entering each edge at a time."""
+    edges = [("ab", "ba")[k % 2] for k in range(len(t_enter_s))]
+    return path(*edges, trace_id=trace_id, parts=parts).with_columns(
+        t_enter_s=pl.Series(list(t_enter_s), dtype=pl.Float64)
+    )
+
+
+TO_AND_FRO = pl.DataFrame({"edge_id": ["ab", "ba"], "u": [1, 2], "v": [2, 1]})
+
+
+@pytest.mark.parametrize(
+    ("found", "pairs"),
+    [
+        (turning(0, 100), 0),
+        (turning(0, 100, 105), 1),
+        (turning(0, 100, 105.1), 0),
+        (turning(0, 100, 100, 100), 2),
+        (turning(0, 100, 101, 102, parts="0011"), 0),
+        (turning(None, None, None), 0),
+        (turning(0).clear(), 0),
+        (pl.concat([turning(0, 100), turning(0, 100, trace_id=8)]), 0),
+    ],
+)
+def test_two_u_turns_of_one_part_within_five_seconds_are_a_pair(found, pairs) -> None:
+    assert accuracy.u_turn_pairs(found, TO_AND_FRO) == pairs
+
+
+def test_fixes_lost_on_a_street_are_a_share_of_outliers_and_of_all_fixes_there() -> None:
+    town = square_town(2, 200.0)
+    places = [(100.0, 9.0), (100.0, -11.0), (9.0, 100.0), (50.0, 0.0)]
+    lonlat = [GEOD.fwd(*GEOD.fwd(*CORNER, 90, east)[:2], 0, north)[:2] for east, north in places]
+    fixes = pl.DataFrame(lonlat, schema=["lon", "lat"], orient="row")
+    points = pl.DataFrame({
+        "status": ["outlier", "outlier", "no_route", "matched"], "edge_id": [None, None, None, 1000]
+    })  # fmt: skip
+    assert accuracy.outliers_near_road(fixes, points, town) == pytest.approx(1 / 2)
+    assert accuracy.lost_near_road(fixes, points, town) == pytest.approx(2 / 3)
+    assert math.isnan(accuracy.outliers_near_road(fixes.head(0), points.head(0), town))
+    assert math.isnan(accuracy.lost_near_road(fixes.head(0), points.head(0), town))

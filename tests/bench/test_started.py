@@ -4,6 +4,7 @@ They run in a copy of the project whose one city has come to its end with twelve
 `bench/stages.py` itself), so nothing here touches bench/work or reads the data of the checkout.
 """
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 import pytest
+import shapely
 
 from bench.peers.osm_file import write_osm_file
 from pipeline.artifacts import ARTIFACTS
@@ -120,6 +122,37 @@ def _matched(project: Project) -> list[object]:
             "--result", home / "sim15-2/matched/ours"]  # fmt: skip
 
 
+def _traces(project: Project) -> list[object]:
+    """Write a made case and a taxi trip along a street of the town, and a track on two arcs."""
+    _town(project)
+    home, town = project.root / "cases", square_town(21, 200.0)
+    street = town.head(1).with_columns(edge_id=pl.lit("s"))
+    here, there = shapely.get_coordinates(shapely.from_wkb(street["geometry"].to_numpy()))
+    place = [here + (there - here) * share for share in (0.1, 0.4, 0.6, 0.9)]
+    home.mkdir()
+    street.write_parquet(home / "network.parquet")
+    pl.DataFrame({
+        "trace_id": ["x"] * 4, "t": [0.0, 15.0, 30.0, 45.0],
+        "lon": [lon for lon, _ in place], "lat": [lat for _, lat in place],
+    }).write_parquet(home / "points.parquet")  # fmt: skip
+    pl.DataFrame({
+        "trace_id": ["x"], "case": ["standing"], "route": [["s"]], "u_turns": [0],
+    }).write_parquet(home / "truth.parquet")  # fmt: skip
+    taxi = project.root / "taxi.csv"
+    polyline = json.dumps([list(one) for one in place])
+    pl.DataFrame({"TIMESTAMP": [1000], "POLYLINE": [polyline]}).write_csv(taxi)
+    track = project.root / "tracks/00000001"
+    track.mkdir(parents=True)
+    fixes = "".join(f"37.2{k:02d}\t56.00\t{6 * k}.0\n" for k in range(11))
+    for kind, text in {
+        "nodes": "37.20\t56.00\n37.21\t56.00\n", "arcs": "0\t1\n1\t0\n",
+        "track": fixes, "route": "0\n",
+    }.items():  # fmt: skip
+        (track / f"00000001.{kind}").write_text(text)
+    return ["--cases", home, "--pbf", project.root / "town.osm.pbf", "--taxi", taxi,
+            "--tracks", track.parent]  # fmt: skip
+
+
 def _maps(project: Project) -> list[object]:
     project.put("stride_maps", maps_frame([square().record]))
     return ["--people", 5, "--steps", 20, "--runs", 1]
@@ -146,6 +179,9 @@ def _model(project: Project) -> list[object]:
 SMALLEST = {
     "accuracy": Smallest(_matched, '"f1": '),
     "agreement": Smallest(lambda _: ["--items", 100], "100 items by 3 raters: alpha"),
+    "cases": Smallest(
+        _traces, r"(?s)standing +\| +1 \| +1 \|.*trips +\| +1 \| +1 .*60 s +\| 1.0000"
+    ),
     "datasets": Smallest(_town, "sim15: 2 traces"),
     "ledger": Smallest(lambda _: ["--rows", 20, "--rounds", 1], "a run that finds all its answers"),
     "match": Smallest(lambda one: [*_town(one), "--rounds", 1, "--peers", ""], r"\| ours +\|"),
@@ -159,6 +195,7 @@ SMALLEST = {
     "stride": Smallest(
         lambda _: ["--crowd", 20, 8, "--scenarios", 2, "--runs", 1], "2 scenarios of 41 people"
     ),
+    "stride_compile": Smallest(lambda _: [], r"plain_texts.yaml: \d+ texts; sensible"),
     "stride_generators": Smallest(_maps, "wander 5"),
     "stride_warnings": Smallest(_walks, r"one missing +1 "),
     "template": Smallest(_city, "per CPU second"),
@@ -207,6 +244,15 @@ def test_a_city_that_is_not_built_is_named_with_the_command(script: str, tmp_pat
 def test_crowds_that_are_not_built_are_named_with_the_command(script, lacks, command, tmp_path):
     said = Project(tmp_path).start(script, expect=1)
     assert said == f"{lacks}: not there, nothing to measure; `{command}`\n"
+
+
+def test_traces_that_are_not_there_are_one_line_each(tmp_path: Path):
+    said = Project(tmp_path).start(
+        "cases", *(f"--{name}=none" for name in ("cases", "taxi", "tracks"))
+    )
+    assert re.findall(r"^(.+): not available \(none is not there\)$", said, re.MULTILINE) == [
+        "Made cases", "Taxi trips", "Recorded tracks",
+    ]  # fmt: skip
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path: Path):
