@@ -53,4 +53,5 @@ def _trace_credit(tables: CityTables) -> str | None:
     if "traces" not in parameters.config_keys(tables.city):
         return None
     traces = parameters.config(tables.city, "traces", dict[str, Any])
-    return str(traces.get("source", {}).get("attribution") or "") or None
+    # Simulated traces have no source of their own: their credit is the network's.
+    return str((traces.get("source") or {}).get("attribution") or "") or None

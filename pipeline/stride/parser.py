@@ -150,7 +150,11 @@ def _add_import(actions: "Actions[argparse.ArgumentParser]") -> None:
     bring.add_argument(
         "--pixel-order", choices=("xy", "row_column"), help="what the homography takes"
     )
-    bring.add_argument("--columns", metavar="id=NAME,x=NAME,...", help="columns of a table")
+    bring.add_argument(
+        "--columns",
+        metavar="id=NAME,x=NAME,...",
+        help="columns of a table, unless they are called id, x, y, frame or time, vx, vy",
+    )
     bring.add_argument(
         "--radius", metavar="M", type=float, default=0.2, help="of everybody (default: %(default)s)"
     )

@@ -88,3 +88,10 @@ def test_the_credit_of_the_traces_is_given_too(own_project):
     config.write_text(config.read_text("utf-8") + traces, "utf-8")
     ground = ground_of(own_project, CITY, life_of(own_project, CITY, "17"))
     assert ground.attributions[-1] == "A. Driver"
+
+
+def test_simulated_traces_need_no_credit_of_their_own(own_project):
+    config = own_project / f"configs/{CITY}.yaml"
+    config.write_text(config.read_text("utf-8") + "traces: {source: null}\n", "utf-8")
+    ground = ground_of(own_project, CITY, life_of(own_project, CITY, "17"))
+    assert ground.attributions == ["(c) OpenStreetMap contributors"]

@@ -213,3 +213,9 @@ def test_an_option_of_another_format_is_refused_and_not_passed_over(tmp_path, fo
     (name,) = option
     with pytest.raises(SourceError, match=f"--{name.replace('_', '-')}: expected none for {form}"):
         read(put(tmp_path / "z.txt", "0 1 1 1\n1 1 2 1\n"), form, fps=25.0, **option)
+
+
+def test_columns_that_are_called_as_ours_need_no_names(tmp_path):
+    text = "id,x,y,time\n" + "\n".join(f"A,{0.48 * k},5,{0.4 * k}" for k in range(5))
+    imported = read(put(tmp_path / "p.csv", text), "table", columns={})
+    assert value(imported.walk, "mean_speed") == pytest.approx(1.2)

@@ -61,13 +61,15 @@ def read_table(
 
     Args:
         path: A .csv or .parquet file.
-        columns: Names of its columns under `COLUMNS`.
+        columns: Names of its columns under `COLUMNS`; empty = those that are called so.
         fps: Frame numbers a second, where `frame` is mapped.
         unit: Of x and y; None = what the table says, else metres.
 
     Raises:
         SourceError: It cannot be read, or a column is missing or not of numbers.
     """
+    if not columns:
+        columns = {name: name for name in _read(path, {}).frame.columns if name in COLUMNS}
     unknown = sorted(set(columns) - set(COLUMNS))
     needed = {"id", "x", "y"} - set(columns)
     half = ("vx" in columns) != ("vy" in columns)
