@@ -69,7 +69,8 @@ def read_table(
         SourceError: It cannot be read, or a column is missing or not of numbers.
     """
     if not columns:
-        columns = {name: name for name in _read(path, {}).frame.columns if name in COLUMNS}
+        own = {name: name for name in _read(path, {}).frame.columns if name in COLUMNS}
+        columns = own if {"id", "x", "y"} <= set(own) else {}
     unknown = sorted(set(columns) - set(COLUMNS))
     needed = {"id", "x", "y"} - set(columns)
     half = ("vx" in columns) != ("vy" in columns)
