@@ -9,6 +9,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
 
+class PatientServer(ThreadingHTTPServer):
+    """Keeps many connections waiting; of those that come at once the default, 5, resets some."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+
 class LoopbackServer:
     """Serves between entering and leaving.
 
@@ -23,8 +30,7 @@ class LoopbackServer:
             handler: Answers one request.
             port: Its number; 0 for a free one.
         """
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self._server.daemon_threads = True
+        self._server = PatientServer(("127.0.0.1", port), handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
 
     def __enter__(self) -> Self:

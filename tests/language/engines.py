@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import islice
 
 from pipeline.errors import ModelError
@@ -20,6 +20,7 @@ from pipeline.language.requests import (
     Status,
     request_key,
 )
+from tests.loopback_server import PatientServer
 
 MODEL = ModelId("openai", "toy", "1")
 SCHEMA = {
@@ -136,7 +137,7 @@ class ToyServer:
         self.asked: Counter[str] = Counter()
         self.gate = gate
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = PatientServer(("127.0.0.1", 0), self._handler())
         self.place = ("127.0.0.1", self._server.server_port)
 
     def __enter__(self):
