@@ -4,6 +4,7 @@ class Answering(LoopbackServer): ...
 with Answering(handler) as server: server.url   ->  "http://127.0.0.1:40123/v1"
 """
 
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
@@ -14,6 +15,11 @@ class PatientServer(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up is no fault of a server; whatever else fails is printed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class LoopbackServer:

@@ -149,19 +149,24 @@ def test_what_a_dead_worker_had_in_hand_is_asked_elsewhere(cluster, odd):
 def test_what_a_dead_machine_had_in_hand_is_asked_elsewhere(cluster, odd):
     node = cluster.add_node(num_cpus=1, **_NODE)
     settings = openai_settings(odd.url, concurrency=3)
-    requests = slow_requests(settings, 80)
+    given = []
 
+    # How soon Ray learns that a machine is gone is its own affair: there is work until it has.
     def requests_and_a_loss():
-        yield from requests[:40]
-        cluster.remove_node(node, allow_graceful=False)
-        yield from requests[40:]
+        for request in slow_requests(settings, 4000):
+            if len(given) == 40:
+                cluster.remove_node(node, allow_graceful=False)
+            if len(given) >= 80 and len(engine._hands) == 3:
+                return
+            given.append(request)
+            yield request
 
     with engine_for(settings, workers(cluster, 4)) as engine:
         # A worker that is not up when its machine goes is none: it waits for another machine.
         ray.get([hand.call for hand in engine._hands])
         found = answered(engine, requests_and_a_loss())
         assert len(engine._hands) == 3
-    assert len(found) == 80
+    assert set(found) == {request.item_id for request in given}
     assert {answer.status for answer in found.values()} == {"ok"}
     assert max(odd.asked.values()) <= 2
 
