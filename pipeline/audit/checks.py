@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from pipeline.audit.measures import SEED, measures
-from pipeline.audit.paired import Ratio, compare_ratios, compare_shares
 from pipeline.audit.report import Measure
 from pipeline.audit.rows import BRING_ANEW, FIELDS
+from pipeline.paired import Ratio, compare_ratios, compare_shares
 from pipeline.quality.rules import Rule
 from pipeline.seals import sound_files
 from pipeline.seeds import rng_for

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from pipeline.audit.paired import Comparison, Ratio, compare_ratios, compare_shares, holm
 from pipeline.audit.report import Family, Measure
 from pipeline.audit.variety import compare_openers, compare_pairs
+from pipeline.paired import Comparison, Ratio, compare_ratios, compare_shares, holm
 from pipeline.seeds import rng_for
 
 # The texts a figure is of; the three queries of a trip are one kind of text.

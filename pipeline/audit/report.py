@@ -92,7 +92,7 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """A figure before and after over paired trips; see `pipeline.audit.paired.Comparison`."""
+    """A figure before and after over paired trips; see `pipeline.paired.Comparison`."""
 
     family: Family
     name: str

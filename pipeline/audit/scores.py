@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 
 from pipeline.audit.measures import SEED, measures
-from pipeline.audit.paired import compare_means
 from pipeline.audit.report import Measure
 from pipeline.audit.rows import BRING_ANEW
+from pipeline.paired import compare_means
 from pipeline.quality.rubric import CRITERIA
 from pipeline.quality.sampling import UNITS
 from pipeline.quality.select import scored

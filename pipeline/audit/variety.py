@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.audit.paired import NORMAL_QUANTILE, NOTHING, REPLICATES, Comparison, tail_share
+from pipeline.paired import NORMAL_QUANTILE, NOTHING, REPLICATES, Comparison, tail_share
 
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _OPENER_WORDS = 2

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pipeline.audit.paired import NOTHING
 from pipeline.audit.variety import compare_openers, compare_pairs
+from pipeline.paired import NOTHING
 from pipeline.seeds import rng_for
 
 

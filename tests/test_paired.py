@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipeline.audit.paired import (
+from pipeline.paired import (
     NOTHING,
     REPLICATES,
     Ratio,

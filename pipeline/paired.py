@@ -1,4 +1,4 @@
-"""Compare the same trips before and after a change: means, shares, and what chance would do.
+"""Compare the same trips under two versions or two models: means, shares, and what chance does.
 
     compare_means([[4.0], [5.0]], [[4.0], [4.0]], rng)
     ->  [Comparison(n=2, before=4.5, after=4.0, difference=-0.5, low=-1.0, high=0.0, p=1.0)]
