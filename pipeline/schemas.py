@@ -172,7 +172,15 @@ def check_record(name: str, record: object, *, where: str) -> None:
         )
 
 
-def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int, key: str) -> None:
+def check_rows(
+    name: str,
+    rows: Sequence[object],
+    *,
+    where: str,
+    first_row: int,
+    key: str,
+    remedy: str = "rerun the stage that wrote it",
+) -> None:
     """Raise ContractError for the first row that breaks its schema.
 
     Args:
@@ -181,13 +189,13 @@ def check_rows(name: str, rows: Sequence[object], *, where: str, first_row: int,
         where: The file, for the message.
         first_row: Number of the first row within the file, for the message.
         key: Name of the key column, for the message.
+        remedy: What to do about it, for the message.
     """
     for number, row in enumerate(rows):
         if not fits(name, row):
             item = f" {key}={row.get(key)}" if isinstance(row, dict) else ""
             raise ContractError(
-                f"{where} row {first_row + number}{item}:"
-                f" {describe_fault(name, row)}; rerun the stage that wrote it"
+                f"{where} row {first_row + number}{item}: {describe_fault(name, row)}; {remedy}"
             )
 
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "pipeline").rglob("*.py"))
 # A chapter may import from those before it; files directly under pipeline/ are the kernel.
 CHAPTERS = (
-    "kernel", "city", "trips", "language", "quality", "release", "audit", "stride",
+    "kernel", "city", "trips", "language", "quality", "release", "tasks", "audit", "stride",
     "show", "review",
 )  # fmt: skip
 # The command line and the check open every chapter by design.

@@ -1,0 +1,1 @@
+"""Tests of the three tasks, on a town of straight streets."""
