@@ -36,7 +36,8 @@ from pipeline.hashes import dvc_hash
 from pipeline.seals import sound_files
 
 # Beside the records: what they refer to.
-_FILES = ("candidates", "released_roads", "released_cells")
+_GROUND = ("roads", "road_cells", "cells", "names")
+_FILES = ("candidates", *(f"released_{name}" for name in _GROUND))
 RECORD_COLUMNS = (
     "instance_id", "city", "trip_id", "task", "state", "causes", "detail", "aspects", "text_before",
     "text_after",
@@ -129,10 +130,7 @@ def _artifact(version: Version, city: str, name: str) -> Path | Missing:
     return published if isinstance(place, Missing) and published.exists() else place
 
 
-_PUBLISHED = {
-    "released_roads": "ground/roads.parquet",
-    "released_cells": "ground/cells.parquet",
-}
+_PUBLISHED = {f"released_{name}": f"ground/{name}.parquet" for name in _GROUND}
 
 
 def _city(before: Version, after: Version, city: str) -> tuple[CityDiff, pl.DataFrame]:

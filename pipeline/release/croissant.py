@@ -21,7 +21,9 @@ TABLES = {
     "captioning": "caption_instance",
     "candidates": "retrieval_candidate",
     "ground/roads.parquet": "road",
+    "ground/road_cells.parquet": "road_cell",
     "ground/cells.parquet": "cell",
+    "ground/names.parquet": "city_name",
 }
 CONTEXT: dict[str, Any] = {
     "@language": "en",

@@ -25,7 +25,9 @@ from pipeline.store import StageIO
 # Artifact that holds each folder or file of a city's release.
 _ARTIFACTS = {
     "ground/roads.parquet": "released_roads",
+    "ground/road_cells.parquet": "released_road_cells",
     "ground/cells.parquet": "released_cells",
+    "ground/names.parquet": "released_names",
 }
 
 

@@ -1,7 +1,7 @@
 """Release a city: task instances by split, the pool for retrieval, the ground, and its contents.
 
 data/<city>/release/{generation,retrieval,captioning,candidates}/{train,val,test}.parquet
-data/<city>/release/ground/{roads,cells}.parquet
+data/<city>/release/ground/{roads,road_cells,cells,names}.parquet
 data/contents/<city>.json
 
 Every trip the loss ledger calls released is here, seven times, and no other. Paper: 3.1, 4.2.
@@ -52,7 +52,8 @@ MAKERS: dict[str, Maker] = {
     "captioning": caption_instances,
 }
 POOL = "candidates"
-GROUND = {"released_roads": "roads", "released_cells": "cells"}
+# The whole ground, driven or not: what is predicted may lie anywhere on it.
+GROUND = {f"released_{name}": name for name in ("roads", "road_cells", "cells", "names")}
 
 
 class ReleaseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

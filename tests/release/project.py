@@ -75,8 +75,8 @@ def lay_city(
         put(root, city, LIFE[stage], [checked[k] for k in ids[stage]])
     put(root, city, "judged", [_judged(k) for k in ids["check"]])
     put(root, city, "selected", [{"trip_id": f"t{k}", "score": 4.5} for k in ids["select"]])
-    put(root, city, "roads", schema_document("road")["examples"])
-    put(root, city, "cells", schema_document("cell")["examples"])
+    for name in ("roads", "road_cells", "cells", "names"):
+        put(root, city, name, schema_document(str(ARTIFACTS[name].schema))["examples"])
     traces = root / f"data/{city}/simulated/traces/trips.csv"
     traces.parent.mkdir(parents=True, exist_ok=True)
     traces.write_text("".join(f"t{k}\n" for k in numbers), "utf-8")

@@ -19,8 +19,8 @@ CITIES = ("east", "west")
 TRIPS = {"west": range(9), "east": range(4)}
 # Stages that only bring what lies ready below made/, and those that are the real ones.
 BRINGING = (
-    "simulate", "pull_osm", "pull_context", "roads", "cells", "ingest", "match", "annotate",
-    "check", "judge", "select", "agree",
+    "simulate", "pull_osm", "pull_context", "roads", "cells", "names", "ingest", "match",
+    "annotate", "check", "judge", "select", "agree",
 )  # fmt: skip
 REAL = ("account", "release", "publish")
 TABLE = {stage.name: stage for stage in STAGES}
