@@ -142,7 +142,8 @@ def _from_jsonl(file: Path, name: str) -> pl.DataFrame:
             ) from fault
     remedy = f"mend it by schemas/{name}.schema.json"
     check_rows(name, rows, where=str(file), first_row=0, key="instance_id", remedy=remedy)
-    return pl.DataFrame(rows, schema=_columns(name), orient="row")
+    # Not strict: a list of numbers may begin with a whole one. The schema has judged the types.
+    return pl.DataFrame(rows, schema=_columns(name), orient="row", strict=False)
 
 
 def _from_parquet(file: Path, name: str) -> pl.DataFrame:

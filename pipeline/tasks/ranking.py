@@ -105,7 +105,7 @@ def expected_by_chance(overlaps: Overlaps, twins: npt.ArrayLike, pool: int) -> F
     targets = len(overlaps.starts) - 1
 
     def summed(terms: Floats) -> Floats:
-        return np.bincount(target, terms, targets)
+        return np.bincount(target, terms, targets).astype(np.float64)
 
     # Trips that are at least as similar as each value, and those that are more.
     total = np.concatenate([[0], np.cumsum(counts)])

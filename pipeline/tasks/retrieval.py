@@ -1,8 +1,11 @@
 """Score retrieval: ranked trips for each query, against the trip it was written about.
 
-    searches = searches_of(instances, pool)
-    lists, notes = listed(searches, answers)      # answers: one row per instance, in their order
-    measured(searches, lists)                     ->  instances by measures
+    found = matched(release, "retrieval", "test", predictions, file=file)
+    score_retrieval(release, "test", found, shown="ranks.jsonl")   ->  Scored
+
+    searches = searches_of(instances, pool)                  # the same in steps
+    lists, why = listed(searches, instances_with_answers)
+    measured(searches, lists)                                ->  queries by measures
 
 The pool is every trip of the split. A trip that is not in it takes its rank and is wrong. Equal
 scores are tied, and a tie counts with the mean over all orders of the tied (`ranking`); without
@@ -17,16 +20,28 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.errors import ContractError, SourceError
-from pipeline.tasks.measure import Measure
+from pipeline.tasks.known import NEAR, known_routes
+from pipeline.tasks.measure import MISSING, OK, Measure, Scored, coverage_of
 from pipeline.tasks.overlap import CellSets, cell_sets, jaccard
-from pipeline.tasks.ranking import COLUMNS, DEPTHS, FIRST_RANKS, Rankings, expected, ndcg_at_10
-from pipeline.tasks.ranking import ranked as ranked_by
+from pipeline.tasks.predictions import Matched
+from pipeline.tasks.ranking import (
+    COLUMNS,
+    DEPTHS,
+    SAME_WAY,
+    Rankings,
+    expected,
+    ndcg_at_10,
+    ranked,
+)
+from pipeline.tasks.released import Release
 
 Ints = np.ndarray[Any, np.dtype[Any]]
 Floats = npt.NDArray[np.float64]
 
 # Why a ranking counts as wrong, or in part.
 NOTHING, MISFIT, UNKNOWN = "no_trip_ids", "scores_do_not_fit", "unknown_trip_ids"
+
+GROUPS = ("scenario", "dimension", "known_route", "same_route")
 
 _AT_DEPTH = {
     "jaccard_best": "Best Jaccard similarity, over H3 cells, of the first {k} trips with the trip"
@@ -89,6 +104,74 @@ class Gains(NamedTuple):
     mean: Floats
 
 
+def score_retrieval(
+    release: Release, split: str, found: Matched, *, shown: str, gains: Gains | None = None
+) -> Scored:
+    """Score rankings for the queries of a split.
+
+    Args:
+        release: The release.
+        split: The split.
+        found: Its instances with their predictions.
+        shown: Name of the prediction file, for messages.
+        gains: What candidates are worth, for `ndcg_at_10`; without them it is left out.
+
+    Raises:
+        SourceError: A ranking lists a trip twice.
+        ContractError: A query looks for a trip that is not in the pool.
+    """
+    refuse_repeated(found.rows, shown=shown)
+    pool = release.candidates(split)
+    searches = searches_of(found.rows, pool)
+    lists, why = listed(searches, found.rows)
+    status = pl.when(pl.col("predicted")).then(why.fill_null(OK)).otherwise(pl.lit(MISSING))
+    rows = rows_of(release, found.rows, pool).with_columns(
+        found.rows.select(status=status).to_series()
+    )
+    return Scored(
+        rows=pl.concat([rows, measured(searches, lists, gains)], how="horizontal"),
+        measures=measures(gains),
+        groups={name: name for name in GROUPS},
+        coverage=coverage_of(rows["status"], other=found.other),
+        options=options_of(pool),
+    )
+
+
+def options_of(pool: pl.DataFrame) -> dict[str, Any]:
+    """Return the options in force."""
+    return {
+        "pool": pool.height,
+        "depths": list(DEPTHS),
+        "soft_recall_above": SAME_WAY,
+        "ties": "mean over all orders of equal scores",
+        "jaccard_mean": "divided by K",
+        "known_route_near": NEAR,
+    }
+
+
+def rows_of(release: Release, instances: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
+    """Return what the rows of a report begin with: instance_id, trip_id, status ok, `GROUPS`.
+
+    Args:
+        release: The release: it has the candidates of train.
+        instances: Retrieval instances of one split.
+        pool: Candidates of the same split.
+    """
+    known = known_routes(pool, release.candidates("train"))
+    targets = pl.col("evidence").struct.field("targets")
+    dimensions = pl.col("provenance").struct.field("draws").struct.field("dimensions")
+    alone = pl.col("target").struct.field("same_route").list.len() == 0
+    return instances.join(known, on="trip_id", how="left", maintain_order="left").select(
+        "instance_id",
+        "trip_id",
+        status=pl.lit(OK),
+        scenario=targets.list.eval(pl.element().struct.field("scenario").unique().sort()),
+        dimension=dimensions.cast(pl.List(pl.String)),
+        known_route="known_route",
+        same_route=pl.when(alone).then(pl.lit("alone")).otherwise(pl.lit("shared")),
+    )
+
+
 def searches_of(instances: pl.DataFrame, pool: pl.DataFrame) -> Searches:
     """Number the trips of a pool and the targets of queries.
 
@@ -139,11 +222,12 @@ def refuse_repeated(predictions: pl.DataFrame, *, shown: str) -> None:
         SourceError: Names file, query and trip.
     """
     listed_ids = pl.col("trip_ids").list
+    listed_ids = listed_ids.drop_nulls().list
     twice = predictions.filter(listed_ids.n_unique() < listed_ids.len())
     if twice.is_empty():
         return
     instance, trips = twice.select("instance_id", "trip_ids").row(0)
-    trip = next(trip for place, trip in enumerate(trips) if trip in trips[:place])
+    trip = next(trip for place, trip in enumerate(trips) if trip and trip in trips[:place])
     raise SourceError(
         f"{shown}: expected each trip once in a ranking, found {trip} twice for {instance}; rank"
         " each candidate once"
@@ -191,7 +275,7 @@ def listed(searches: Searches, answers: pl.DataFrame) -> tuple[Rankings, pl.Seri
         .otherwise("scores")
         .alias("score")
     )["score"].list.explode()
-    lists = ranked_by(starts, entries, scores.to_numpy())
+    lists = ranked(starts, entries, scores.to_numpy())
     unknown = np.bincount(_queries(lists)[lists.entries < 0], minlength=len(sizes)) > 0
     why = (
         pl.when(table["misfit"])

@@ -1,4 +1,6 @@
-"""What scores of retrieval are to be read against: floors that know nothing, ceilings that know all.
+"""Floors and ceilings of retrieval: rankings that know nothing, and rankings that know all.
+
+    score_floors(release, "test", found, seed=7)   ->  {"chance": Scored(...), ...}
 
     chance(searches)             the pool in random order: exact expectation, nothing is drawn
     other_text(searches, ...)    the model's ranking for the text of another trip
@@ -13,8 +15,10 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.seeds import rng_for
+from pipeline.tasks.measure import Scored, coverage_of
 from pipeline.tasks.overlap import distinct_overlaps
 from pipeline.tasks.overlap import most_overlapping as most_overlapping_trips
+from pipeline.tasks.predictions import Matched
 from pipeline.tasks.ranking import (
     COLUMNS,
     DEPTHS,
@@ -23,7 +27,55 @@ from pipeline.tasks.ranking import (
     expected_by_chance,
     ranked,
 )
-from pipeline.tasks.retrieval import Gains, Searches, measured
+from pipeline.tasks.released import Release
+from pipeline.tasks.retrieval import (
+    GROUPS,
+    Gains,
+    Searches,
+    listed,
+    measured,
+    measures,
+    options_of,
+    rows_of,
+    searches_of,
+)
+
+
+def score_floors(
+    release: Release, split: str, found: Matched, *, seed: int, gains: Gains | None = None
+) -> dict[str, Scored]:
+    """Score floors and ceilings on the queries that predictions were made for.
+
+    Args:
+        release: The release.
+        split: The split.
+        found: Its instances with the predictions whose text is exchanged for `other_text`.
+        seed: Seed of that exchange.
+        gains: What candidates are worth.
+
+    Returns:
+        `chance`, `other_text`, `truth` and `most_overlapping`, from floor to ceiling.
+    """
+    pool = release.candidates(split)
+    searches = searches_of(found.rows, pool)
+    rows = rows_of(release, found.rows, pool)
+    lists, _ = listed(searches, found.rows)
+    tables = {
+        "chance": chance(searches, gains),
+        "other_text": other_text(searches, lists, found.rows, seed=seed, gains=gains),
+        "truth": truth(searches, gains),
+        "most_overlapping": most_overlapping(searches, gains),
+    }
+    return {
+        name: Scored(
+            rows=pl.concat([rows, table], how="horizontal"),
+            measures=measures(gains),
+            groups={group: group for group in GROUPS},
+            coverage=coverage_of(rows["status"], other=0),
+            options=options_of(pool),
+        )
+        for name, table in tables.items()
+    }
 
 
 def chance(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:

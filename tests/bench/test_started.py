@@ -190,6 +190,7 @@ SMALLEST = {
     ),
     "prompts": Smallest(_city, "messages and key"),
     "quality": Smallest(_city, "per CPU second in all stages"),
+    "retrieval": Smallest(lambda _: ["--candidates", 60], "180 queries of 50 ranked"),
     "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
     "stages": Smallest(_ground, rf"report +{TRIPS} trips"),
     "stride": Smallest(

@@ -63,6 +63,14 @@ def test_nan_reads_as_null(tmp_path):
     assert read_predictions(parquet, "retrieval")["scores"].to_list() == [[None, 0.5]]
 
 
+@pytest.mark.parametrize("scores", [[1, 0.5], [0.5, 1], [1, 10**30, 0.5], [2, None, 0.5]])
+def test_whole_numbers_and_others_stand_in_one_list(tmp_path, scores):
+    row = {"instance_id": "toy/c/retrieval/1", "trip_ids": ["c"] * len(scores), "scores": scores}
+    assert read_predictions(jsonl(tmp_path, row), "retrieval")["scores"].to_list() == [
+        [None if one is None else float(one) for one in scores]
+    ]
+
+
 def test_types_that_mean_the_same_are_read(tmp_path):
     file = tmp_path / "ranks.parquet"
     frame = pl.DataFrame(
