@@ -4,6 +4,8 @@
     ->  [Comparison(n=2, before=4.5, after=4.0, difference=-0.5, low=-1.0, high=0.0, p=1.0)]
     compare_shares([[1], [0], [0]], [[0], [0], [1]])   ->  lost 1, gained 1, p = 1.0
     holm([0.01, 0.04, 0.03])                           ->  [0.03, 0.06, 0.06]
+    estimate_ratios(Ratio([[4.0], [5.0]], [[1.0], [1.0]]), rng)
+    ->  [Estimate(n=2, value=4.5, low=4.0, high=5.0)]      one version alone
 
 A trip is the unit: its texts are no independent draws. Intervals are of 95 %.
 """
@@ -57,6 +59,53 @@ class Ratio(NamedTuple):
 
     part: npt.ArrayLike
     whole: npt.ArrayLike
+
+
+class Estimate(NamedTuple):
+    """One figure over trips.
+
+    Attributes:
+        n: Trips that have it.
+        value: The figure; null without trips.
+        low: Lower end of its interval; null with fewer than two trips.
+        high: Upper end.
+    """
+
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def estimate_ratios(figures: Ratio, rng: np.random.Generator) -> list[Estimate]:
+    """Return sums of parts over sums of wholes, column by column, with percentile intervals.
+
+    Args:
+        figures: Parts and wholes, trips by figures; a trip counts in a column whose whole is not 0.
+        rng: Where the draws come from, trips with replacement; the same draws serve all columns.
+    """
+    part, whole = _table(figures.part), _table(figures.whole)
+    trips = len(part)
+    drawn = [np.empty((0, part.shape[1]))]
+    for start in range(0, REPLICATES if trips else 0, _AT_A_TIME):
+        weights = _weights(trips, min(_AT_A_TIME, REPLICATES - start), rng)
+        drawn.append(_over(weights @ part, weights @ whole))
+    resampled = np.concatenate(drawn)
+    counts = (whole != 0).sum(axis=0)
+    return [
+        Estimate(
+            int(n),
+            float(part[:, k].sum() / whole[:, k].sum()) if n else None,
+            *(interval(resampled[:, k]) if n > 1 else (None, None)),
+        )
+        for k, n in enumerate(counts)
+    ]
+
+
+def _weights(trips: int, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return how often each trip is drawn in each replicate."""
+    picks = rng.integers(trips, size=(replicates, trips))
+    return np.stack([np.bincount(row, minlength=trips) for row in picks]).astype(np.float64)
 
 
 def compare_means(
@@ -144,8 +193,7 @@ def _resampled(sums: _Sums, rng: np.random.Generator) -> tuple[Floats, Floats]:
     drawn, swapped = [np.empty((0, sums.part.shape[1]))], [np.empty((0, sums.part.shape[1]))]
     for start in range(0, REPLICATES if n else 0, _AT_A_TIME):
         some = min(_AT_A_TIME, REPLICATES - start)
-        picks = rng.integers(n, size=(some, n))
-        weights = np.stack([np.bincount(row, minlength=n) for row in picks]).astype(np.float64)
+        weights = _weights(n, some, rng)
         first, second = sums.weighed(weights)
         drawn.append(second - first)
         swapped.append(sums.exchanged(rng.integers(2, size=(some, n)).astype(np.float64)))

@@ -43,7 +43,8 @@ class Ground(NamedTuple):
         cell: Number of its dominant H3 cell, an index of `cells`.
         cells: The H3 cells, as text.
         place: (nodes, 2) longitude and latitude of each node, degrees.
-        geometry: Line of each segment (WKB, in driving direction); none for reversed one-ways.
+        drawn: Row of `geometry` that draws it: its own, or that of the one-way it reverses.
+        geometry: Line of each segment in its driving direction (WKB).
     """
 
     ids: pl.Series
@@ -54,6 +55,7 @@ class Ground(NamedTuple):
     cell: I32
     cells: pl.Series
     place: F64
+    drawn: I32
     geometry: pl.Series
 
     @classmethod
@@ -78,7 +80,9 @@ class Ground(NamedTuple):
             ContractError: A segment has no cells.
         """
         cells = road_cells.select("edge_id", "cell")
-        table = roads.join(cells, on="edge_id", how="left", maintain_order="left")
+        table = roads.join(cells, on="edge_id", how="left", maintain_order="left").with_columns(
+            drawn=pl.int_range(pl.len(), dtype=pl.Int32)
+        )
         bare = table.filter(pl.col("cell").is_null())
         if bare.height:
             raise ContractError(
@@ -114,6 +118,7 @@ class Ground(NamedTuple):
             .copy(),
             cells=cell_names,
             place=place,
+            drawn=both["drawn"].to_numpy().copy(),
             geometry=table["geometry"],
         )
 
@@ -151,6 +156,7 @@ def _reversed_one_ways(table: pl.DataFrame) -> pl.DataFrame:
         v="u",
         length_m="length_m",
         cell="cell",
+        drawn="drawn",
     )
     known = table.select("edge_id")
     return reverse.filter(pl.col("edge_id").is_not_null()).join(known, on="edge_id", how="anti")
