@@ -27,13 +27,14 @@ from pipeline.release import parser as release
 from pipeline.review import parser as review
 from pipeline.show import parser as show
 from pipeline.stride import parser as stride
+from pipeline.tasks import parser as tasks
 from pipeline.trips import parser as trips
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Each says which commands it has; this is their order in `--help`.
-CHAPTERS = (project_parser, show, trips, language, quality, review, release, audit, stride)
+CHAPTERS = (project_parser, show, trips, language, quality, review, release, tasks, audit, stride)
 EPILOG = """\
 typical use:
   make repro                                   rebuild everything that changed (dvc repro)
@@ -45,6 +46,7 @@ typical use:
   python -m pipeline match-file --network NET.parquet --points POINTS.parquet --out DIR
   python -m pipeline plan                      what a run would ask of a model, and what changed
   python -m pipeline ledger stats              which answers of models are kept
+  python -m pipeline tasks score generation --release DIR --pred ROUTES.jsonl --out REPORT.json
   python -m pipeline audit HEAD workspace      what a change did to the texts
   python -m pipeline diff v1 v2                what differs between two releases, and why
   python -m pipeline review export porto --raters H1,H2   a page for people to score texts on

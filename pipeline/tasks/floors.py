@@ -4,35 +4,16 @@ generation_references(scorer, seed=7)
 ->  missing (floor), chance (floor), shortest_to_truth (guide), truth (ceiling)
 """
 
-from typing import Literal, NamedTuple
-
 import numpy as np
 import polars as pl
 
 from pipeline.seeds import rng_for
 from pipeline.tasks.generation import GenerationScorer
 from pipeline.tasks.ground import Ground, Ragged
-from pipeline.tasks.measure import Scored
+from pipeline.tasks.measure import Reference, Scored
 from pipeline.tasks.predictions import Matched
 from pipeline.tasks.routes import last_of
 from pipeline.tasks.shortest import shortest_paths
-
-
-class Reference(NamedTuple):
-    """Predictions that no model made, scored as those of a model are.
-
-    Attributes:
-        name: How reports call it.
-        kind: `floor`: what one scores without reading; `ceiling`: the best possible; `guide`: what
-            part of the answer alone would give.
-        sentence: What it predicts, shown in reports.
-        scored: Its scores on the same instances.
-    """
-
-    name: str
-    kind: Literal["floor", "guide", "ceiling"]
-    sentence: str
-    scored: Scored
 
 
 def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Reference, ...]:
@@ -50,7 +31,7 @@ def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Refer
     references = [
         Reference(
             "missing", "floor", "No prediction: the route stays on the start segment, hits are 0.",
-            _scored(scorer, pl.full_like(routes, None, dtype=routes.dtype), predicted=False),
+            _scored(scorer, routes.clear(routes.len()), predicted=False),
         )
     ]  # fmt: skip
     chance = _chance(scorer, seed)

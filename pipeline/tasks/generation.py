@@ -207,8 +207,7 @@ class GenerationScorer:
 
     @staticmethod
     def _status(rows: pl.DataFrame, routes: Routes) -> pl.Series:
-        told = pl.when(~pl.col("predicted")).then(pl.lit(MISSING))
-        told = told.otherwise(pl.col("fault").fill_null(OK))
+        told = pl.when("predicted").then(pl.col("fault").fill_null(OK)).otherwise(pl.lit(MISSING))
         return rows.select("predicted").with_columns(routes.fault).select(status=told)["status"]
 
     def _filled(self, routes: Ragged, wrong: npt.NDArray[Any]) -> Ragged:

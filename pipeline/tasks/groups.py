@@ -30,7 +30,12 @@ def known_routes(trips: pl.DataFrame, train: pl.DataFrame, *, near: float) -> pl
         any_near(routes["edges"], known.unique("same_segments")["edges"], near=near),
         dtype=pl.Boolean,
     )
-    told = pl.when(pl.col("exact")).then(pl.lit("exact"))
-    told = told.when(pl.col("close")).then(pl.lit("near")).otherwise(pl.lit("new"))
+    told = (
+        pl.when("exact")
+        .then(pl.lit("exact"))
+        .when("close")
+        .then(pl.lit("near"))
+        .otherwise(pl.lit("new"))
+    )
     frame = pl.DataFrame({"exact": exact, "close": close})
     return frame.select(told.alias("known_route"))["known_route"]

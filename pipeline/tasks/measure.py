@@ -69,6 +69,23 @@ class Scored(NamedTuple):
     options: dict[str, Any]
 
 
+class Reference(NamedTuple):
+    """Predictions that no model made, scored as those of a model are.
+
+    Attributes:
+        name: How reports call it.
+        kind: `floor`: what one scores without reading; `ceiling`: the best possible; `guide`: what
+            part of the answer alone would give.
+        sentence: What it predicts, shown in reports.
+        scored: Its scores on the same instances.
+    """
+
+    name: str
+    kind: Literal["floor", "guide", "ceiling"]
+    sentence: str
+    scored: Scored
+
+
 def coverage_of(status: pl.Series, *, other: int) -> Coverage:
     """Count the statuses of a split's instances.
 

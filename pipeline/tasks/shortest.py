@@ -76,7 +76,7 @@ def shortest_paths(
 
 @kernel
 def _lighter(keys: F64, nodes: I32, a: int, b: int) -> bool:
-    return keys[a] < keys[b] or (keys[a] == keys[b] and nodes[a] < nodes[b])
+    return bool(keys[a] < keys[b] or (keys[a] == keys[b] and nodes[a] < nodes[b]))
 
 
 @kernel
@@ -115,7 +115,7 @@ def _drop_first(keys: F64, nodes: I32, size: int) -> None:
 def _bound(graph: _Graph, node: int, target: int) -> float:
     east = graph.plane[node, 0] - graph.plane[target, 0]
     north = graph.plane[node, 1] - graph.plane[target, 1]
-    return graph.stretch * np.sqrt(east * east + north * north)
+    return float(graph.stretch * np.sqrt(east * east + north * north))
 
 
 @cached_kernel

@@ -1,0 +1,115 @@
+"""What the actions of `tasks` do: read a release and predictions, score, write, print a table.
+
+python -m pipeline tasks score generation ...  ->  report.json, and on the screen a row per measure
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import polars as pl
+
+from pipeline.errors import SourceError
+from pipeline.hashes import sha256_of
+from pipeline.keys import check_values
+from pipeline.params import Parameters
+from pipeline.release.release import ReleaseSettings
+from pipeline.tasks.floors import generation_references
+from pipeline.tasks.generation import GenerationScorer
+from pipeline.tasks.measure import Reference, Scored
+from pipeline.tasks.predictions import read_predictions
+from pipeline.tasks.released import Release, open_release
+from pipeline.tasks.report import Source, report_of, table_lines, write_report
+from pipeline.tasks.settings import GenerationSettings
+
+
+class Order(NamedTuple):
+    """What is to be scored.
+
+    Attributes:
+        release: The release.
+        split: Its split.
+        predictions: Result of `read_predictions`.
+        file: Where they come from, for messages.
+        parameters: The project's parameters.
+        options: `--option` as given: KEY=VALUE.
+    """
+
+    release: Release
+    split: str
+    predictions: pl.DataFrame
+    file: Path
+    parameters: Parameters
+    options: Sequence[str]
+
+
+def _generation(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
+    settings = settings_of(order, "score_generation", GenerationSettings)
+    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
+    scorer = GenerationScorer(order.release, order.split, settings, near=near.near_jaccard)
+    scored = scorer.score(order.predictions, file=order.file)
+    return scored, generation_references(scorer, seed=order.parameters.section("seed", int))
+
+
+# A task gives its scores and those of its floors and ceilings; its name also stands in the parser.
+SCORERS: dict[str, Callable[[Order], tuple[Scored, tuple[Reference, ...]]]] = {
+    "generation": _generation,
+}
+
+
+def score(arguments: argparse.Namespace) -> int:
+    """Score a prediction file and write its report."""
+    release, file = open_release(arguments.release), arguments.pred
+    parameters = Parameters(Path.cwd())
+    predictions = read_predictions(file, arguments.task)
+    order = Order(release, arguments.split, predictions, file, parameters, arguments.option)
+    scored, references = SCORERS[arguments.task](order)
+    source = Source(
+        task=arguments.task,
+        city=release.city,
+        split=arguments.split,
+        name=arguments.name or file.stem,
+        release_hash=release.hash(),
+        predictions_hash=sha256_of(file),
+        seed=parameters.section("seed", int),
+    )
+    report = report_of(scored, references, source)
+    write_report(report, arguments.out)
+    print("\n".join(table_lines(report)))
+    print(f"wrote {arguments.out}")
+    return 0
+
+
+def settings_of(order: Order, section: str, kind: Any) -> Any:
+    """Return a section of params.yaml, with the values of `--option` in place of its own.
+
+    Raises:
+        ParameterError: The section is missing or faulty.
+        SourceError: An option names no key of it, or a value out of range.
+    """
+    settings = order.parameters.section(section, kind)
+    values: dict[str, Any] = msgspec.to_builtins(settings)
+    for given in order.options:
+        key, equals, value = given.partition("=")
+        if key not in values or not equals:
+            raise SourceError(
+                f"--option {given}: expected KEY=VALUE with a key of {section}"
+                f" ({', '.join(values)}); see params.yaml"
+            )
+        values[key] = value
+    try:
+        converted = msgspec.convert(values, kind, strict=False)
+    except msgspec.ValidationError as fault:
+        raise _refused(section, str(fault)) from fault
+    found = check_values(msgspec.to_builtins(converted), section)
+    if found:
+        raise _refused(section, f"{found[0]}: {found[1]}")
+    return converted
+
+
+def _refused(section: str, found: str) -> SourceError:
+    return SourceError(
+        f"--option: expected values that {section} allows, found {found}; see params.yaml"
+    )

@@ -1,0 +1,78 @@
+"""The actions of the command `tasks` and what they ask for, without what is slow to import.
+
+python -m pipeline tasks score generation --release DIR --pred FILE --out REPORT.json
+->  pipeline.tasks.command.score
+"""
+
+import argparse
+from pathlib import Path
+
+_DESCRIPTION = (
+    "Score any model on the three tasks of a release: routes from instructions, trips from queries,"
+    " captions from trips. Only the files of the release are read."
+)
+_EPILOG = """\
+typical use:
+  python -m pipeline tasks score generation --release data/release/helsinki \\
+      --pred routes.jsonl --out report.json
+
+Predictions are Parquet or JSONL, one row per instance: schemas/generation_prediction.schema.json,
+retrieval_prediction.schema.json, caption_prediction.schema.json.
+`tasks ACTION --help` says more.
+"""
+_SCORE = (
+    "Score predictions and write a report: every value, means with 95 % intervals over trips,"
+    " groups, coverage, floors and ceilings. What is missing or invalid is scored as wrong, never"
+    " left out; what cannot be meant (doubled ids, another city, wrong types) is refused."
+)
+TASKS = ("generation",)
+
+Actions = argparse._SubParsersAction
+
+
+def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
+    """Add tasks."""
+    parser = commands.add_parser(
+        "tasks",
+        help="score a model's routes, retrieved trips or captions on a release",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+    _add_score(actions)
+
+
+def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
+    score = actions.add_parser("score", help="score predictions", description=_SCORE)
+    score.add_argument("task", choices=TASKS, help="which task the predictions answer")
+    score.add_argument(
+        "--release", metavar="DIR", type=Path, required=True,
+        help="folder of one city, such as data/release/helsinki",
+    )  # fmt: skip
+    score.add_argument(
+        "--pred", metavar="FILE", type=Path, required=True, help="predictions, .parquet or .jsonl"
+    )
+    score.add_argument("--out", metavar="REPORT.json", type=Path, required=True)
+    score.add_argument(
+        "--split", choices=("train", "val", "test"), default="test",
+        help="which split is scored (default: %(default)s)",
+    )  # fmt: skip
+    score.add_argument(
+        "--name", help="what the model is called (default: the name of the prediction file)"
+    )
+    score.add_argument(
+        "--option",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="another value of a key of `score_<task>` in params.yaml, such as"
+        " points=densified; may be repeated",
+    )
+    score.set_defaults(command=_score)
+
+
+def _score(arguments: argparse.Namespace) -> int:
+    from pipeline.tasks.command import score  # noqa: PLC0415 - libraries load when needed
+
+    return score(arguments)
