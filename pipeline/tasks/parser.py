@@ -67,7 +67,7 @@ def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
         action="append",
         default=[],
         help="another value of a key of `score_<task>` in params.yaml, such as"
-        " points=densified; may be repeated",
+        " points=densified; may be repeated (default: the values there)",
     )
     score.set_defaults(command=_score)
 
