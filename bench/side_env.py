@@ -7,6 +7,8 @@ The project itself stays on 3.11; nothing in it imports from here.
 
 import shutil
 import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 PACKAGES = (
@@ -27,6 +29,20 @@ def side_python(work: Path) -> Path:
         _quiet("uv", "venv", "--clear", "--python", _python312(), str(home))
         _quiet("uv", "pip", "install", "--python", str(python), *PACKAGES)
         done.write_text("\n".join(PACKAGES))
+    return python
+
+
+def venv_python(home: Path, packages: Sequence[str]) -> Path:
+    """Return the interpreter of an environment with some packages, made on the first call.
+
+    Raises:
+        OSError, subprocess.CalledProcessError: No package index has them.
+    """
+    python, done = home / "bin" / "python", home / "installed"
+    if not done.exists() or done.read_text() != "\n".join(packages):
+        _quiet(sys.executable, "-m", "venv", "--clear", str(home))
+        _quiet(str(python), "-m", "pip", "install", "--quiet", *packages)
+        done.write_text("\n".join(packages))
     return python
 
 

@@ -199,6 +199,10 @@ SMALLEST = {
     "stride_compile": Smallest(lambda _: [], r"plain_texts.yaml: \d+ texts; sensible"),
     "stride_generators": Smallest(_maps, "wander 5"),
     "stride_warnings": Smallest(_walks, r"one missing +1 "),
+    "task_routes": Smallest(
+        lambda _: ["--pairs", 6, "--plain", 2, "--pbf", "none", "--peers", ""],
+        r"(?s)6 pairs of 60 segments.*x plain Python.*in one pass",
+    ),
     "template": Smallest(_city, "per CPU second"),
     "vllm_stage": Smallest(_model, r"window, ask\(\) and ledger"),
 }
@@ -210,8 +214,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def test_every_script_has_a_smallest_size():
-    # `peers/worker` answers orders that `match` gives it.
-    assert scripts() - {"peers/worker"} == set(SMALLEST)
+    # They answer orders: of `match` and of `task_routes`.
+    assert scripts() - {"peers/worker", "peers/point_distances"} == set(SMALLEST)
 
 
 @pytest.mark.parametrize("script", sorted(SMALLEST))

@@ -177,6 +177,17 @@ def test_options_are_taken_and_reported(project):
     assert (options["points"], options["edr_m"], options["gaps"]) == ("densified", 50.0, "cut")
 
 
+def test_the_model_of_the_chapters_page_runs(project):
+    page = (ROOT / "pipeline/tasks/README.md").read_text("utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    assert len(example.strip().splitlines()) <= 10
+    exec(example.replace("data/release/helsinki", "toy"), {})  # noqa: S102 - it is our own page
+    assert run(pred="routes.parquet") == 0
+    report = read_report(project / "report.json")
+    assert report["coverage"]["predicted"] == report["coverage"]["instances"]
+    assert means_of(report, "start_kept")["mean"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("more", "pred", "says"),
     [
