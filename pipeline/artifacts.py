@@ -36,6 +36,11 @@ class Artifact(NamedTuple):
             return self.path
         return f"data/{self.path}" if self.scope == "project" else f"data/{{city}}/{self.path}"
 
+    @property
+    def is_sealed(self) -> bool:
+        """Tell whether its files carry checksums of their own; what does not is held to records."""
+        return self.form in {"table", "shards"}
+
 
 def _index(rows: Iterable[Artifact]) -> dict[str, Artifact]:
     return {row.name: row for row in rows}

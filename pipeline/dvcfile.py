@@ -31,8 +31,9 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = frozenset(
     f"pipeline/{name}.py"
     for name in (
-        "__init__", "__main__", "artifacts", "dvcfile", "errors", "keys", "lock", "params",
-        "progress", "replacing", "runner", "schemas", "seals", "stages", "store", "tables",
+        "__init__", "__main__", "artifacts", "dvcfile", "errors", "hashes", "keys", "lock",
+        "lockfile", "params", "progress", "replacing", "runner", "schemas", "seals", "stages",
+        "store", "tables", "written",
     )
 )  # fmt: skip
 HEADER = "# Rendered from pipeline/stages.py by `python -m pipeline dvc`; do not edit by hand.\n"

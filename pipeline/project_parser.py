@@ -109,10 +109,12 @@ def _check(arguments: argparse.Namespace) -> int:
 def _add_validate(commands: "Commands[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "validate",
-        help="hold data files against their schemas, from outside",
-        description="Check every record of the named files. An artifact's schema is known from its"
-        " place under data/CITY/; for any other .parquet, .json or .jsonl file name it with"
-        " --schema. Prints one line per file; exit code 1 at the first fault.",
+        help="hold data files against their schemas and checksums, from outside",
+        description="Check every record and every byte of the named files. An artifact's schema is"
+        " known from its place under data/CITY/; for any other .parquet, .json or .jsonl file name"
+        " it with --schema. Bytes are compared with the checksums in Parquet files, with what"
+        " dvc.lock and data/.written/ record of all others, and with the SHA256SUMS of a released"
+        " folder. Prints one line per sound file, then one per fault; exit code 1 if there is any.",
     )
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a file or a folder")
     parser.add_argument("--schema", metavar="NAME", help="schema name, such as `phased_trip`")

@@ -17,6 +17,7 @@ its footer says that it must have one.
 """
 
 import json
+import mmap
 import re
 import zlib
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ _MAGIC, _TAIL = b"PAR1", 8  # a Parquet file ends with the footer's length and i
 _END = re.compile(rb"SEAL([0-9a-f]{8})([0-9a-f]{8})")  # length of the record, CRC-32 of the record
 _END_BYTES = 20
 _CHUNK = 1 << 20
+_NO_END = "no end of a Parquet file (cut short, or its last bytes changed)"
 
 
 class Seal(NamedTuple):
@@ -116,32 +118,54 @@ def shards_in(table: Path, *, remedy: str) -> list[Path]:
     """
     if not table.is_dir():
         return [table]
-    files = sorted(table.glob("*.parquet"))
-    lists = {file: _listed(file, remedy) for file in files}
+    faults = list(shard_faults(table, remedy=remedy).values())
+    if faults:
+        raise SourceError(faults[0], more="\n".join(faults[1:]))
+    return sorted(table.glob("*.parquet"))
+
+
+def shard_faults(table: Path, *, remedy: str) -> dict[Path, str]:
+    """Return a message on each shard that `shards_in` would raise for; none where all is well.
+
+    Args:
+        table: The folder.
+        remedy: What to do about it, for the messages.
+    """
+    faults: dict[Path, str] = {}
+    lists: dict[Path, dict[str, int] | None] = {}
+    for file in sorted(table.glob("*.parquet")):
+        try:
+            lists[file] = _listed(file, remedy)
+        except SourceError as fault:
+            faults[file] = str(fault)
     for file, listed in lists.items():
         for name, rows in (listed or {}).items():
             other = table / name
-            if other not in lists:
-                raise SourceError(
+            if other not in lists and other not in faults:
+                faults[other] = (
                     f"{other}: expected this shard of {rows:,} rows, which {file.name} lists, found"
                     f" nothing; {remedy}"
                 )
-            if lists[other] != listed:
-                raise SourceError(
+            elif lists.get(other, listed) != listed:
+                faults.setdefault(
+                    other,
                     f"{other}: expected a shard of the same run as {file.name}, found one of"
-                    f" another; {remedy}"
+                    f" another; {remedy}",
                 )
         if listed is not None and file.name not in listed:
-            raise SourceError(
-                f"{file}: expected the shards {', '.join(listed)}, found one more; {remedy}"
+            faults.setdefault(
+                file,
+                f"{file}: expected the shards {', '.join(listed)}, found one more; {remedy}",
             )
     unlisted = [file for file, listed in lists.items() if listed is None]
-    if unlisted and len(unlisted) < len(files):
-        raise SourceError(
-            f"{unlisted[0]}: expected a shard of the same run as the others, found one that lists"
-            f" none of them; {remedy}"
-        )
-    return files
+    if len(unlisted) < len(lists):
+        for file in unlisted:
+            faults.setdefault(
+                file,
+                f"{file}: expected a shard of the same run as the others, found one that lists none"
+                f" of them; {remedy}",
+            )
+    return faults
 
 
 def sound_files(table: Path, *, remedy: str) -> list[Path]:
@@ -169,19 +193,32 @@ def _seal_of(opened: BinaryIO) -> Seal | None:
     """Return the seal of a file, its footer compared; None where it needs none."""
     begin = _footer_start(opened)
     if begin is None:
+        if _begins_as_parquet(opened):
+            raise _DamagedError(_NO_END)
         return None
-    found, footer = _seal_before(opened, begin), _bytes_at(opened, begin)
+    found = _seal_before(opened, begin)
     if found is None:
-        if any(key.encode() in footer for key in MARK):
-            raise _DamagedError("no checksum before the footer")
+        if _is_marked(opened):
+            raise _DamagedError(f"no checksum before the footer, or {_NO_END}")
         return None
-    if zlib.crc32(footer) != found.footer:
+    if zlib.crc32(_bytes_at(opened, begin)) != found.footer:
         raise _DamagedError("another footer")
     return found
 
 
+def _begins_as_parquet(opened: BinaryIO) -> bool:
+    opened.seek(0)
+    return opened.read(len(_MAGIC)) in (_MAGIC, b"")
+
+
+def _is_marked(opened: BinaryIO) -> bool:
+    """Tell whether a file says that it has a seal, wherever its footer may begin."""
+    with mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return any(whole.rfind(key.encode()) >= 0 for key in MARK)
+
+
 def _footer_start(opened: BinaryIO) -> int | None:
-    """Return where the footer of a Parquet file begins; None where it is no such file."""
+    """Return where the footer of a Parquet file begins; None where it has no end of one."""
     size = opened.seek(0, 2)
     if size < 2 * len(_MAGIC) + _TAIL:
         return None

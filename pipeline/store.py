@@ -40,6 +40,7 @@ from pipeline.tables import (
     write_json,
     write_table,
 )
+from pipeline.written import Written, note_written
 
 _T = TypeVar("_T")
 
@@ -78,6 +79,7 @@ class StageIO:
         self._ledger, self.replay = ledger, replay
         self._run = f"{stage.name}@{city}" if city else stage.name
         self._aside = root / "data" / (city or "") / ".writing" / stage.name
+        self._known = Written(root)
         self._written: set[str] = set()
         self._rejected: list[pl.DataFrame] = []
 
@@ -294,6 +296,8 @@ class StageIO:
             target = self._location(artifact)
             target.parent.mkdir(parents=True, exist_ok=True)
             swap(self._aside_path(artifact), target, old=self._aside / "replaced" / artifact.path)
+        unsealed = [self._location(one) for one in artifacts if not one.is_sealed]
+        note_written(self._root, self._run, unsealed)
 
     def _declared(self, name: str, names: tuple[str, ...], verb: str) -> Artifact:
         if name not in names:
@@ -308,13 +312,16 @@ class StageIO:
         return artifact_path(artifact, root=self._root, city=where, traces=self._traces)
 
     def _input(self, name: str, city: str | None = None) -> Path:
-        path = self._location(self._declared(name, self._stage.reads, "reads"), city)
+        artifact = self._declared(name, self._stage.reads, "reads")
+        path = self._location(artifact, city)
         if not path.exists():
             check = f" or `python -m pipeline check {self._city}`" if self._city else ""
             raise SourceError(
                 f"{self._shown(path)}: expected the artifact {name!r}, found nothing; run"
                 f" `dvc repro {self._run}`{check}"
             )
+        if not artifact.is_sealed:
+            self._known.hold(path)
         return path
 
     def _output(self, name: str, form: str) -> Artifact:

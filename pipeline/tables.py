@@ -52,8 +52,11 @@ def _remedy(file: Path, artifact: Artifact) -> str:
     return "rebuild it with `dvc repro`"
 
 
-def _remedy_of_damage(file: Path, artifact: Artifact) -> str:
-    """Do the same for a file that DVC may take for unchanged: damage leaves its time as it was."""
+def remedy_of_damage(file: Path, artifact: Artifact) -> str:
+    """Name the command that makes a damaged file anew, though DVC may take it for unchanged.
+
+    Damage leaves a file's time as it was.
+    """
     return _remedy(file, artifact).replace("dvc repro ", "dvc repro -sf ")
 
 
@@ -63,7 +66,7 @@ def _parquet_in(file: Path, artifact: Artifact, *, pages: bool = True) -> Iterat
 
     `pages`: whether any of its pages will be read; else only the foot is checked.
     """
-    check_seal(file, remedy=_remedy_of_damage(file, artifact), body=pages)
+    check_seal(file, remedy=remedy_of_damage(file, artifact), body=pages)
     try:
         yield pq.ParquetFile(file, page_checksum_verification=True)
     except (pa.ArrowException, OSError) as fault:
@@ -235,14 +238,14 @@ class TableWriter:
 def read_json(file: Path, artifact: Artifact) -> dict[str, Any]:
     """Read a JSON record and check it against its schema.
 
-    A number that was changed within its bounds is not found here: `release` compares what it reads
-    with dvc.lock, and metrics lie in git.
+    A number that was changed within its bounds is not found here: `written` holds the bytes to what
+    was recorded.
 
     Raises:
         SourceError: It is no JSON.
         ContractError: It breaks its schema.
     """
-    remedy = _remedy_of_damage(file, artifact)
+    remedy = remedy_of_damage(file, artifact)
     try:
         record = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as fault:

@@ -31,9 +31,9 @@ TOWN = chequerboard(4)
 WHERE_FOUND = (read_table, lambda file, artifact: list(read_batches(file, artifact)))
 
 
-def drives(rows: int) -> pl.DataFrame:
+def drives(rows: int, mark: str = "t") -> pl.DataFrame:
     frame = pl.concat([pl.DataFrame([schema_document("matched_trip")["examples"][0]])] * rows)
-    return frame.with_columns(trip_id=pl.Series([f"t{number}" for number in range(rows)]))
+    return frame.with_columns(trip_id=pl.Series([f"{mark}{number}" for number in range(rows)]))
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_to_seal_a_file_again_changes_nothing_but_its_list(file):
 
 def write_shards(root: Path, *rows: int) -> Path:
     with StageIO(MATCH, city="toy", root=root) as io:
-        io.write_shards("matched", [drives(count) for count in rows])
+        io.write_shards("matched", [drives(count, f"s{n}t") for n, count in enumerate(rows)])
     return root / "data/toy/matched"
 
 

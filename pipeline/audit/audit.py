@@ -102,20 +102,21 @@ def audit(root: Path, first: str, second: str, *, options: Options) -> AuditRepo
 
 def _cities(before: Version, after: Version, asked: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the cities to compare, and what is to be said of others."""
-    theirs = {version.given: set(version.cities) for version in (before, after)}
     known = [city for city in before.cities if city in after.cities]
     for city in asked:
         for version in (before, after):
             if city not in version.cities:
                 raise SourceError(
                     f"{city}: expected one of {', '.join(known) or 'no city'}, which both versions"
-                    f" have, found none of this name in {version.given}; name another"
+                    f" have, found none of this name in {version.given}:"
+                    f" {version.why_without(city)}; name another"
                 )
     notes = []
     if not asked:
-        for given, cities in theirs.items():
+        for version, other in ((before, after), (after, before)):
             notes += [
-                f"{city}: only in {given}, not compared" for city in sorted(cities - {*known})
+                f"{city}: only in {version.given}, not compared: {other.why_without(city)}"
+                for city in sorted({*version.cities} - {*known})
             ]
     found = []
     for city in asked or known:
@@ -127,7 +128,7 @@ def _cities(before: Version, after: Version, asked: Sequence[str]) -> tuple[list
         found += [] if missing else [city]
     if not found:
         nothing = f"{before.given} and {after.given}: expected a city that both have, found none"
-        raise SourceError(notes[0] if notes else f"{nothing}; name other versions")
+        raise SourceError(f"{nothing}; name other versions", more="\n".join(notes))
     return found, notes
 
 

@@ -84,8 +84,8 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
                 found.append(told)
                 records.append(rows)
         if not found:
-            nothing = f"{first} and {second}: expected a city, found none; name other versions"
-            raise SourceError(notes[0] if notes else nothing)
+            nothing = f"{first} and {second}: expected a city that both have, found none"
+            raise SourceError(f"{nothing}; name other versions", more="\n".join(notes))
         sides = [Side(one.given, one.kind, one.commit) for one in (before, after)]
     return Compared(ReleaseDiff(sides[0], sides[1], notes, found), pl.concat(records))
 

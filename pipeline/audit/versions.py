@@ -102,6 +102,12 @@ class Version:
         held = {file.parent.name for name in _OF_CITY for file in self.data.glob(f"*/{name}")}
         return sorted(held)
 
+    def why_without(self, city: str) -> str:
+        """Tell where one of its cities would stand, for a message on a city it has not."""
+        if not self.alone and self.files is not None and (self.files / "params.yaml").is_file():
+            return f"`cities:` in params.yaml of {self.given} names no {city}"
+        return f"{self.given} has no texts or release of it"
+
     def folder(self, city: str) -> Path:
         """Return where the data of a city lie."""
         return self.data if city == self.alone else self.data / city

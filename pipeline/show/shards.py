@@ -43,16 +43,20 @@ class CityTables(NamedTuple):
 
         `force`: even if DVC takes it for unchanged, as a damaged file may keep its time.
         """
-        makers = [stage.name for stage in STAGES if name in stage.writes]
+        makers = [
+            stage.name for stage in STAGES if name in (*stage.writes, f"{stage.name}_rejected")
+        ]
         verb = "dvc repro -sf" if force and makers else "dvc repro"
         return f"{verb} {makers[0]}@{self.city}" if makers else verb
 
     def require(self, name: str) -> None:
         """Raise SourceError, naming the stage to run, when an artifact is not there."""
         if not self.files(name):
+            command = self.maker_command(name)
+            maker = command.rpartition(" ")[2]
             raise SourceError(
-                f"data/{self.city}/{ARTIFACTS[name].path}: expected the artifact {name!r}, found"
-                f" nothing; run `{self.maker_command(name)}`"
+                f"data/{self.city}/{ARTIFACTS[name].path}: expected what {maker} writes, found"
+                f" nothing; run `{command}`"
             )
 
     def scan(self, name: str) -> pl.LazyFrame:
@@ -61,6 +65,7 @@ class CityTables(NamedTuple):
         Raises:
             SourceError: A shard is missing, or a byte of one has changed since it was written.
         """
+        self.require(name)
         place = artifact_path(ARTIFACTS[name], root=self.root, city=self.city)
         files = sound_files(place, remedy=f"run `{self.maker_command(name, force=True)}`")
         # Only the rows the filter keeps are decoded; lists of points are most of a shard.

@@ -282,7 +282,9 @@ def test_a_city_that_only_one_side_has_is_named(project, tmp_path):
     (folder / "helsinki/annotated").symlink_to(project.root / "data/helsinki/annotated")
     report = audit(project.root, "v2", str(folder), options=NONE)
     assert [one.city for one in report.cities] == ["helsinki"]
-    assert report.notes == ["monaco: only in v2, not compared"]
+    assert report.notes == [
+        f"monaco: only in v2, not compared: {folder} has no texts or release of it"
+    ]
     assert report.overall is None
     assert report.cities[0].inputs is None
     with pytest.raises(SourceError, match=r"^monaco: expected one of helsinki, which both"):

@@ -192,6 +192,7 @@ SMALLEST = {
     "quality": Smallest(_city, "per CPU second in all stages"),
     "retrieval": Smallest(lambda _: ["--candidates", 60], "180 queries of 50 ranked"),
     "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
+    "seals": Smallest(_city, r"(?m)^all +\d\.\d{3}$"),
     "stages": Smallest(_ground, rf"report +{TRIPS} trips"),
     "stride": Smallest(
         lambda _: ["--crowd", 20, 8, "--scenarios", 2, "--runs", 1], "2 scenarios of 41 people"
@@ -231,11 +232,11 @@ def test_the_stages_measured_are_all_that_go_through_the_trips(project: Project)
     ]
 
 
-@pytest.mark.parametrize("script", ["prompts", "quality", "template"])
+@pytest.mark.parametrize("script", ["prompts", "quality", "seals", "template"])
 def test_a_city_that_is_not_built_is_named_with_the_command(script: str, tmp_path: Path):
     said = Project(tmp_path).start(script, "--city", "monaco", expect=1)
     assert re.search(
-        r"data/monaco/\w+: not there, monaco is left out; `dvc repro \w+@monaco`", said
+        r"data/monaco/[\w.]+: not there, monaco is left out; `dvc repro \w+@monaco`", said
     )
 
 
