@@ -1,5 +1,7 @@
 """An audit of two revisions says what was changed between them, and nothing else."""
 
+import shutil
+
 import msgspec
 import polars as pl
 import pytest
@@ -289,3 +291,26 @@ def test_a_city_that_only_one_side_has_is_named(project, tmp_path):
     assert report.cities[0].inputs is None
     with pytest.raises(SourceError, match=r"^monaco: expected one of helsinki, which both"):
         audit(project.root, "v2", str(folder), options=NONE._replace(cities=["monaco"]))
+
+
+def test_a_city_that_only_the_working_tree_has_is_named_with_the_reason(project, tmp_path):
+    own = project.copied(tmp_path / "own")
+    own.params = own.params | {"cities": own.params["cities"] | {"oslo": {"traces": "x"}}}
+    own.save()
+    own.write("oslo", [told("t00")])
+    why = "oslo: only in workspace, not compared: `cities:` in params.yaml of v2 names no oslo"
+    report = audit(own.root, "v2", "workspace", options=NONE)
+    assert report.notes == [why]
+    with pytest.raises(SourceError, match=r"in v2: `cities:` in params.yaml of v2 names no oslo"):
+        audit(own.root, "v2", "workspace", options=NONE._replace(cities=["oslo"]))
+    for city in ("monaco", "helsinki"):
+        shutil.rmtree(own.path(city, "annotated"))
+    with pytest.raises(SourceError) as fault:
+        audit(own.root, "v2", "workspace", options=NONE)
+    first, *reasons = str(fault.value).splitlines()
+    assert "expected a city that both have, found none" in first
+    assert reasons == [why] + [
+        f"{city}: not compared: workspace has no data/{city}/annotated; run"
+        f" `dvc pull data/{city}/annotated` or `dvc repro`"
+        for city in ("monaco", "helsinki")
+    ]

@@ -1,5 +1,7 @@
 """A city without a trip id: the rows of its loss table, with ids."""
 
+import shutil
+
 import polars as pl
 import pytest
 
@@ -76,5 +78,24 @@ def test_an_unknown_city_is_told_the_known_ones(tmp_path):
 
 def test_a_city_without_a_ledger_is_told_what_to_run(tmp_path):
     (tmp_path / "params.yaml").write_text("cities: {toy: {traces: x}}\n", "utf-8")
-    with pytest.raises(SourceError, match="dvc repro report@toy"):
+    with pytest.raises(SourceError) as fault:
         overview_of(tmp_path, "toy")
+    assert str(fault.value) == (
+        "data/toy/ledger.parquet: expected what report@toy writes, found nothing; run"
+        " `dvc repro report@toy`"
+    )
+
+
+@pytest.mark.parametrize(("gone", "maker"), [("phased", "compress"), ("ingest_rejected", "ingest")])
+def test_what_is_gone_beside_a_ledger_is_told_with_what_makes_it(tmp_path, gone, maker):
+    root = write_project(tmp_path)
+    put(root, "ledger", [{"raw_trip_id": "17", "state": "phased", "stage": "compress",
+                          "reason": None, "cleaned": 1, "drives": 1, "phased": 1}])  # fmt: skip
+    place = artifact_path(ARTIFACTS[gone], root=root, city=CITY)
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    with pytest.raises(SourceError) as fault:
+        overview_of(root, CITY)
+    assert str(fault.value) == (
+        f"{place.relative_to(root)}: expected what {maker}@{CITY} writes, found nothing; run"
+        f" `dvc repro {maker}@{CITY}`"
+    )
