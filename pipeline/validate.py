@@ -135,7 +135,8 @@ class _Checks:
         if place in self._faults:
             return
         try:
-            self._written.hold(place)
+            if file.suffix != ".parquet":
+                self._written.hold(place)
             count = _validate_file(file, name, keys, remedy)
         except (SourceError, ContractError) as fault:
             self._fault(file, fault)
@@ -168,7 +169,7 @@ class _Checks:
         if not self._is_damaged(place):
             shown = place.relative_to(self._root)
             files = sum(file.is_file() for file in place.rglob("*")) if place.is_dir() else 1
-            yield f"{shown}: {files} files as recorded"
+            yield f"{shown}: {files} file{'' if files == 1 else 's'} as recorded"
 
 
 def _overlap(one: Path, other: Path) -> bool:

@@ -75,7 +75,7 @@ def test_what_is_as_it_was_written_is_read_and_is_a_line_each(project):
     metrics, plot, traces = FILES["loss_metrics"], FILES["loss_plot"], TRACES
     assert sorted(line.removeprefix(f"{project}/") for line in validate(project)) == [
         f"{metrics}: 1 records keep schemas/loss_metrics.schema.json",
-        f"{plot}: 1 files as recorded",
+        f"{plot}: 1 file as recorded",
         f"{traces}: 2 files as recorded",
     ]
 
@@ -120,6 +120,18 @@ def test_a_stage_that_was_started_by_hand_raises_no_false_alarm(project):
     for name in FILES:
         assert read(project, name)
     assert len(validate(project)) == 3
+
+
+def test_a_table_has_its_own_checksums_and_is_held_to_no_record(tmp_path):
+    place = "data/toy/loss.parquet"
+    outs = [{"path": place, "md5": "0" * 32}]  # of another run
+    stages = {"account@toy": {"cmd": "x", "outs": outs}}
+    (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"stages": stages}), "utf-8")
+    with StageIO(Stage("account", "x:y", "", (), ("loss",)), city="toy", root=tmp_path) as io:
+        io.write("loss", pl.DataFrame([schema_document("loss_entry")["examples"][0]]))
+    assert validate(tmp_path) == [
+        f"{tmp_path}/{place}: 1 records keep schemas/loss_entry.schema.json"
+    ]
 
 
 def test_what_dvc_brings_back_after_a_run_by_hand_raises_no_false_alarm(tmp_path):

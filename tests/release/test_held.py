@@ -288,7 +288,7 @@ def test_traces_that_were_not_those_that_were_read_are_refused(own):
     traces.write_text("t0\n", "utf-8")
     line = refused(own, *RUN, "release", "west")
     assert "data/west/simulated/traces: expected md5 " in line
-    assert "which dvc.lock says that ingest@west read, found " in line
+    assert "which dvc.lock says that simulate@west wrote, found " in line
 
 
 def test_by_hand_without_dvc_lock_the_hashes_are_the_same_and_nothing_more_is_claimed(own):
