@@ -287,7 +287,7 @@ def test_traces_that_were_not_those_that_were_read_are_refused(own):
     traces.unlink()
     traces.write_text("t0\n", "utf-8")
     line = refused(own, *RUN, "release", "west")
-    assert "data/west/simulated/traces: expected md5 " in line
+    assert "data/west/simulated/traces/trips.csv: expected md5 " in line
     assert "which dvc.lock says that simulate@west wrote, found " in line
 
 
