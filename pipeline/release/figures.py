@@ -94,8 +94,13 @@ def _routes(traits: pl.DataFrame, split: str) -> pl.DataFrame:
 
 def pool_figures(traits: pl.DataFrame) -> dict[str, int]:
     """Count by split the trips whose pool holds another on the very same segments."""
-    twins = {split: twins_of(traits.filter(split=split)) for split in SPLITS}
+    twins = {split: twins_in(traits, split) for split in SPLITS}
     return {split: int(groups["ids"].list.len().sum()) for split, groups in twins.items()}
+
+
+def twins_in(traits: pl.DataFrame, split: str) -> pl.DataFrame:
+    """Return what `twins_of` says of the pool of a split."""
+    return twins_of(traits.select("split", "trip_id", "same_segments").filter(split=split))
 
 
 def trip_figures(traits: pl.DataFrame) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from pipeline.release.figures import (
     text_figures,
     traits_of,
     trip_figures,
+    twins_in,
 )
 from pipeline.release.gathering import Gathered
 from pipeline.release.held import hold_inputs
@@ -39,7 +40,7 @@ from pipeline.release.instances import (
     retrieval_instances,
 )
 from pipeline.release.piles import Piles
-from pipeline.release.routes import same_route_ids, twins_of
+from pipeline.release.routes import same_route_ids
 from pipeline.release.splits import SPLITS
 from pipeline.store import ShardWriter, StageIO
 from pipeline.trips.provenance import source_of
@@ -141,7 +142,7 @@ def _write_tables(
     written = dict.fromkeys(MAKERS, 0)
     pools = Piles(io.scratch(), pool_order(gathered.splits))
     for split in SPLITS:
-        twins = twins_of(traits.filter(split=split))
+        twins = twins_in(traits, split)
         with ExitStack() as stack:
             files = {
                 table: stack.enter_context(one.open(part=split)) for table, one in shards.items()

@@ -12,6 +12,8 @@ from hashlib import blake2b
 
 import polars as pl
 
+from pipeline.release.lookup import rows_of
+
 # What `routes_of` keeps of a route.
 ROUTE = ("same_segments", "same_cells", "edges")
 
@@ -60,13 +62,14 @@ def shared_routes(trips: pl.DataFrame, known: pl.DataFrame, *, near: float) -> d
 
 
 def twins_of(pool: pl.DataFrame) -> pl.DataFrame:
-    """Return the routes that several trips of a pool drive: same_segments, ids (sorted).
+    """Return the routes that several trips of a pool drive: same_segments (sorted), ids (sorted).
 
     Args:
         pool: trip_id, and same_segments as `routes_of` gives it.
     """
-    groups = pool.group_by("same_segments").agg(ids=pl.col("trip_id").sort())
-    return groups.filter(pl.col("ids").list.len() > 1)
+    twins = pool.select("same_segments", "trip_id").filter(pl.col("same_segments").is_duplicated())
+    groups = twins.group_by("same_segments").agg(ids=pl.col("trip_id").sort())
+    return groups.sort("same_segments").rechunk()
 
 
 def same_route_ids(trips: pl.DataFrame, twins: pl.DataFrame) -> pl.Series:
@@ -76,10 +79,9 @@ def same_route_ids(trips: pl.DataFrame, twins: pl.DataFrame) -> pl.Series:
         trips: Columns trip_id and edge_ids; some of the pool.
         twins: Result of `twins_of` for the whole pool.
     """
-    keyed = trips.select("trip_id", same_segments=_digest(trips["edge_ids"]))
-    joined = keyed.join(twins, on="same_segments", how="left", maintain_order="left")
-    ids = joined["ids"].fill_null([])
-    others = ids.list.set_difference(joined.select(pl.concat_list("trip_id"))["trip_id"])
+    route = rows_of(_digest(trips["edge_ids"]), among=twins["same_segments"])
+    ids = twins["ids"].gather(route).fill_null([])
+    others = ids.list.set_difference(trips.select(pl.concat_list("trip_id"))["trip_id"])
     return others.list.sort().alias("same_route")
 
 

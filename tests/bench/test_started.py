@@ -101,6 +101,11 @@ def _city(project: Project) -> list[object]:
     return ["--city", "helsinki", "--rounds", 1]
 
 
+def _released(project: Project) -> list[object]:
+    _city(project)
+    return ["--trips", 40, 90]
+
+
 def _ground(project: Project) -> list[object]:
     """Let the stages find the ground of the checkout, where it is built."""
     if (ROOT / "data/helsinki/names.parquet").exists():
@@ -190,6 +195,7 @@ SMALLEST = {
     ),
     "prompts": Smallest(_city, "messages and key"),
     "quality": Smallest(_city, "per CPU second in all stages"),
+    "release": Smallest(_released, r"release +90 trips .* grows with trips\^"),
     "retrieval": Smallest(lambda _: ["--candidates", 60], "180 queries of 50 ranked"),
     "routes": Smallest(lambda _: ["--trips", 300, "--pbf", "none"], "300 trips"),
     "seals": Smallest(_city, r"(?m)^all +\d\.\d{3}$"),

@@ -16,11 +16,13 @@ SPLITS = ("train", "val", "test")
     trips=st.dictionaries(st.integers(0, 99), st.sampled_from(SPLITS), max_size=30),
     step=st.integers(1, 9),
     held=st.integers(1, 9),
+    pile=st.integers(1, 9),
 )
 def test_each_split_comes_in_its_order_without_rows_of_other_trips(
-    tmp_path_factory, monkeypatch, trips, step, held
+    tmp_path_factory, monkeypatch, trips, step, held, pile
 ):
     monkeypatch.setattr(piles, "TRIPS_AT_A_TIME", held)
+    monkeypatch.setattr(piles, "TRIPS_A_PILE", pile)
     order = pl.DataFrame(
         {"trip_id": [f"t{n}" for n in trips], "split": list(trips.values()), "number": list(trips)},
         schema={"trip_id": pl.String, "split": pl.String, "number": pl.Int64},

@@ -136,6 +136,7 @@ def test_neither_the_order_of_rows_nor_how_many_are_held_at_a_time_changes_a_byt
         rest = file.with_name("part-00001.parquet") if path.is_dir() else file
         (rows[11:] if path.is_dir() else rows).write_parquet(rest)
     monkeypatch.setattr(piles, "TRIPS_AT_A_TIME", 4)
+    monkeypatch.setattr(piles, "TRIPS_A_PILE", 6)
     release(own, "west", "east")
     assert files_of(own / "data/release") == before
 
