@@ -17,7 +17,7 @@ from pipeline.keys import check_values
 from pipeline.params import Parameters
 from pipeline.release.release import ReleaseSettings
 from pipeline.tasks.floors import generation_references
-from pipeline.tasks.generation import GenerationScorer
+from pipeline.tasks.generation import ORACLE, GenerationScorer
 from pipeline.tasks.measure import Reference, Scored
 from pipeline.tasks.predictions import read_predictions
 from pipeline.tasks.released import Release, open_release
@@ -50,7 +50,8 @@ def _generation(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
     near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
     scorer = GenerationScorer(order.release, order.split, settings, near=near.near_jaccard)
     scored = scorer.score(order.predictions, file=order.file)
-    return scored, generation_references(scorer, seed=order.parameters.section("seed", int))
+    seed, oracle = order.parameters.section("seed", int), ORACLE + "dest_hit" in scored.rows.columns
+    return scored, generation_references(scorer, seed=seed, oracle=oracle)
 
 
 # A task gives its scores and those of its floors and ceilings; its name also stands in the parser.

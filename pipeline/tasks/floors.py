@@ -16,12 +16,15 @@ from pipeline.tasks.routes import last_of
 from pipeline.tasks.shortest import shortest_paths
 
 
-def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Reference, ...]:
+def generation_references(
+    scorer: GenerationScorer, *, seed: int, oracle: bool = False
+) -> tuple[Reference, ...]:
     """Score the references of generation on the split of a scorer.
 
     Args:
         scorer: The scorer of the predictions they are compared with.
         seed: The data set's seed: an instance's random trip is drawn by its id alone.
+        oracle: Whether they have oracle measures too, for a model that has candidates.
 
     Returns:
         Missing, chance, shortest_to_truth, truth; without chance where train has no other trip.
@@ -31,7 +34,7 @@ def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Refer
     references = [
         Reference(
             "missing", "floor", "No prediction: the route stays on the start segment, hits are 0.",
-            _scored(scorer, routes.clear(routes.len()), predicted=False),
+            _scored(scorer, routes.clear(routes.len()), oracle, predicted=False),
         )
     ]  # fmt: skip
     chance = _chance(scorer, seed)
@@ -39,7 +42,7 @@ def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Refer
         references.append(
             Reference(
                 "chance", "floor", "The route of a random other trip of train.",
-                _scored(scorer, chance),
+                _scored(scorer, chance, oracle),
             )
         )  # fmt: skip
     direct = ids_of(_shortest_to_truth(scorer), scorer.ground)
@@ -48,18 +51,20 @@ def generation_references(scorer: GenerationScorer, *, seed: int) -> tuple[Refer
         Reference(
             "shortest_to_truth", "guide",
             "The shortest path by length from the start segment to the true last segment.",
-            _scored(scorer, direct),
+            _scored(scorer, direct, oracle),
         ),
-        Reference("truth", "ceiling", "The driven route itself.", _scored(scorer, routes)),
+        Reference("truth", "ceiling", "The driven route itself.", _scored(scorer, routes, oracle)),
     )  # fmt: skip
 
 
-def _scored(scorer: GenerationScorer, routes: pl.Series, *, predicted: bool = True) -> Scored:
+def _scored(
+    scorer: GenerationScorer, routes: pl.Series, oracle: bool, *, predicted: bool = True
+) -> Scored:
     nothing = pl.lit(None, pl.List(pl.List(pl.String))).alias("candidates")
     rows = scorer.instances.with_columns(
         routes.alias("edge_ids"), nothing, pl.lit(predicted).alias("predicted")
     )
-    return scorer.scored(Matched(rows, 0))
+    return scorer.scored(Matched(rows, 0), oracle=oracle)
 
 
 def _chance(scorer: GenerationScorer, seed: int) -> pl.Series | None:

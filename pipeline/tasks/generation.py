@@ -156,22 +156,30 @@ class GenerationScorer:
         """
         return self.scored(matched(self.release, "generation", self.split, predictions, file=file))
 
-    def scored(self, found: Matched) -> Scored:
-        """Score predictions that are matched with the instances: columns edge_ids, candidates."""
+    def scored(self, found: Matched, *, oracle: bool = False) -> Scored:
+        """Score predictions that are matched with the instances.
+
+        Args:
+            found: Columns edge_ids and candidates beside those of the instances.
+            oracle: Whether there are oracle measures without candidates too: of a route alone.
+        """
         routes = routes_of(found.rows["edge_ids"], self.ground, gaps=self.settings.gaps)
         status = self._status(found.rows, routes)
         wrong = (status != OK).to_numpy()
         scored = self._filled(routes.scored, wrong)
-        columns = self._measured(scored)
-        columns |= {
+        chosen_one = self._measured(scored)
+        columns = chosen_one | {
             "start_kept": (first_number_of(scored) == self.start).astype(np.float64),
             "joints_touching": routes.touching,
             "one_ways_obeyed": routes.obeyed,
             "length_over_shortest": drivable.length_over_shortest(scored, self.ground),
         }
         measures = list(MEASURES)
-        if found.rows["candidates"].null_count() < found.rows.height:
-            best = self._measured(self._nearest(scored, found.rows["candidates"], wrong))
+        candidates = found.rows["candidates"]
+        if candidates.null_count() < len(candidates) or oracle:
+            best = chosen_one
+            if candidates.null_count() < len(candidates):
+                best = self._measured(self._nearest(scored, candidates, wrong))
             columns |= {ORACLE + name: values for name, values in best.items()}
             measures += [
                 one._replace(

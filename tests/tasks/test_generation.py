@@ -288,6 +288,14 @@ def test_floors_guides_and_the_ceiling(scorer):
     assert again.equals(chance)
 
 
+def test_references_have_the_oracle_of_a_single_route(scorer):
+    for one in generation_references(scorer, seed=7, oracle=True):
+        rows = one.scored.rows
+        names = [name for name in rows.columns if name.startswith("oracle_")]
+        assert len(names) == 16
+        assert all(rows[name].equals(rows[name.removeprefix("oracle_")]) for name in names)
+
+
 def test_chance_draws_another_trip_and_only_of_train(folder, tmp_path):
     release = open_release(folder)
     train = GenerationScorer(release, "train", SETTINGS, near=0.8)

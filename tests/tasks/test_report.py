@@ -171,6 +171,16 @@ def test_the_command_scores_writes_and_prints(project, capsys):
     assert (project / "report.json").read_bytes() == one
 
 
+def test_floors_of_the_oracle_are_there_where_the_model_has_candidates(project):
+    row = {"instance_id": "toy/c/generation/literal", "edge_ids": route(0, 1)}
+    row["candidates"] = [route(0, 1, 2)]
+    (project / "routes.jsonl").write_text(json.dumps(row) + "\n")
+    assert run() == 0
+    report = read_report(project / "report.json")
+    assert means_of(report, "oracle_dest_hit")["separates"] is not None
+    assert all("oracle_edr" in one["means"] for one in report["references"])
+
+
 def test_options_are_taken_and_reported(project):
     assert run("--option", "points=densified", "--option", "edr_m=50") == 0
     options = read_report(project / "report.json")["options"]
