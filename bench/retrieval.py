@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pipeline.seeds import rng_for
 from pipeline.tasks.retrieval import listed, measured, refuse_repeated, searches_of
-from pipeline.tasks.retrieval_floors import chance, most_overlapping, other_text
+from pipeline.tasks.retrieval_floors import chance, other_text, truth_first
 
 SIDE = 70
 ENDS = 400
@@ -54,7 +54,7 @@ def measure(candidates: int) -> None:
     print(
         f"{candidates:,} candidates, {3 * candidates:,} queries of {RANKED} ranked:"
         f" {taken['scored'][0]:.1f} s, {taken['scored'][1]:.1f} CPU-s;"
-        f" chance {taken['chance'][1]:.1f}, most overlapping {taken['most_overlapping'][1]:.1f},"
+        f" chance {taken['chance'][1]:.1f}, truth first {taken['truth_first'][1]:.1f},"
         f" other text {taken['other_text'][1]:.1f} CPU-s; {peak_mb():,.0f} MB at most"
         f" ({before_mb:,.0f} before)",
         flush=True,
@@ -79,7 +79,7 @@ def run(candidates: int, folder: Path) -> dict[str, tuple[float, float]]:
     taken = {"scored": (time.perf_counter() - begin[0], time.process_time() - begin[1])}
     for name, floor in {
         "chance": lambda: chance(searches),
-        "most_overlapping": lambda: most_overlapping(searches),
+        "truth_first": lambda: truth_first(searches),
         "other_text": lambda: other_text(searches, lists, instances, seed=7),
     }.items():
         begin = time.perf_counter(), time.process_time()

@@ -1,11 +1,7 @@
 """Score retrieval: ranked trips for each query, against the trip it was written about.
 
-    found = matched(release, "retrieval", "test", predictions, file=file)
-    score_retrieval(release, "test", found, shown="ranks.jsonl")   ->  Scored
-
-    searches = searches_of(instances, pool)                  # the same in steps
-    lists, why = listed(searches, instances_with_answers)
-    measured(searches, lists)                                ->  queries by measures
+    scorer = RetrievalScorer(release, "test", near=0.8)
+    scorer.score(read_predictions(file, "retrieval"), file=file)   ->  Scored
 
 The pool is every trip of the split. A trip that is not in it takes its rank and is wrong. Equal
 scores are tied, and a tie counts with the mean over all orders of the tied (`ranking`); without
@@ -13,6 +9,8 @@ scores the order counts. Paper: 3.1, A.1.2; its J@K rises with K, so it is the b
 """
 
 from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +18,10 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.errors import ContractError, SourceError
-from pipeline.tasks.known import NEAR, known_routes
+from pipeline.tasks.groups import known_routes
 from pipeline.tasks.measure import MISSING, OK, Measure, Scored, coverage_of
 from pipeline.tasks.overlap import CellSets, cell_sets, jaccard
-from pipeline.tasks.predictions import Matched
+from pipeline.tasks.predictions import Matched, matched
 from pipeline.tasks.ranking import (
     COLUMNS,
     DEPTHS,
@@ -104,72 +102,92 @@ class Gains(NamedTuple):
     mean: Floats
 
 
-def score_retrieval(
-    release: Release, split: str, found: Matched, *, shown: str, gains: Gains | None = None
-) -> Scored:
-    """Score rankings for the queries of a split.
+class RetrievalScorer:
+    """The queries and the pool of a split, made ready once for any number of prediction files."""
 
-    Args:
-        release: The release.
-        split: The split.
-        found: Its instances with their predictions.
-        shown: Name of the prediction file, for messages.
-        gains: What candidates are worth, for `ndcg_at_10`; without them it is left out.
+    def __init__(
+        self, release: Release, split: str, *, near: float, gains: Gains | None = None
+    ) -> None:
+        """Read instances and candidates.
 
-    Raises:
-        SourceError: A ranking lists a trip twice.
-        ContractError: A query looks for a trip that is not in the pool.
-    """
-    refuse_repeated(found.rows, shown=shown)
-    pool = release.candidates(split)
-    searches = searches_of(found.rows, pool)
-    lists, why = listed(searches, found.rows)
-    status = pl.when(pl.col("predicted")).then(why.fill_null(OK)).otherwise(pl.lit(MISSING))
-    rows = rows_of(release, found.rows, pool).with_columns(
-        found.rows.select(status=status).to_series()
-    )
-    return Scored(
-        rows=pl.concat([rows, measured(searches, lists, gains)], how="horizontal"),
-        measures=measures(gains),
-        groups={name: name for name in GROUPS},
-        coverage=coverage_of(rows["status"], other=found.other),
-        options=options_of(pool),
-    )
+        Args:
+            release: The release.
+            split: Its split that is scored.
+            near: Least Jaccard similarity that makes a route of train near.
+            gains: What candidates are worth, for `ndcg_at_10`; without them it is left out.
 
+        Raises:
+            SourceError: A table of the release is missing, or the split has no queries.
+            ContractError: A query looks for a trip that is not in the pool.
+        """
+        self.release, self.split, self.gains, self._near = release, split, gains, near
+        self.instances = release.instances("retrieval", split)
+        if self.instances.is_empty():
+            raise SourceError(
+                f"{release.folder}/retrieval/{split}.parquet: expected instances, found none; name"
+                " another split with --split"
+            )
+        self._pool = release.candidates(split)
+        self.searches = searches_of(self.instances, self._pool)
 
-def options_of(pool: pl.DataFrame) -> dict[str, Any]:
-    """Return the options in force."""
-    return {
-        "pool": pool.height,
-        "depths": list(DEPTHS),
-        "soft_recall_above": SAME_WAY,
-        "ties": "mean over all orders of equal scores",
-        "jaccard_mean": "divided by K",
-        "known_route_near": NEAR,
-    }
+    def score(self, predictions: pl.DataFrame, *, file: Path) -> Scored:
+        """Score the predictions of a file.
 
+        Args:
+            predictions: Result of `read_predictions`.
+            file: Where they come from, for messages.
 
-def rows_of(release: Release, instances: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
-    """Return what the rows of a report begin with: instance_id, trip_id, status ok, `GROUPS`.
+        Raises:
+            SourceError: As `matched`; or a ranking lists a trip twice.
+        """
+        refuse_repeated(predictions, shown=str(file))
+        return self.scored(matched(self.release, "retrieval", self.split, predictions, file=file))
 
-    Args:
-        release: The release: it has the candidates of train.
-        instances: Retrieval instances of one split.
-        pool: Candidates of the same split.
-    """
-    known = known_routes(pool, release.candidates("train"))
-    targets = pl.col("evidence").struct.field("targets")
-    dimensions = pl.col("provenance").struct.field("draws").struct.field("dimensions")
-    alone = pl.col("target").struct.field("same_route").list.len() == 0
-    return instances.join(known, on="trip_id", how="left", maintain_order="left").select(
-        "instance_id",
-        "trip_id",
-        status=pl.lit(OK),
-        scenario=targets.list.eval(pl.element().struct.field("scenario").unique().sort()),
-        dimension=dimensions.cast(pl.List(pl.String)),
-        known_route="known_route",
-        same_route=pl.when(alone).then(pl.lit("alone")).otherwise(pl.lit("shared")),
-    )
+    def scored(self, found: Matched) -> Scored:
+        """Score predictions that are matched with the instances: columns trip_ids, scores."""
+        lists, why = listed(self.searches, found.rows)
+        told = pl.when("predicted").then(why.fill_null(OK)).otherwise(pl.lit(MISSING))
+        status = found.rows.select(status=told)["status"]
+        return self.of(measured(self.searches, lists, self.gains), status, other=found.other)
+
+    def of(self, table: pl.DataFrame, status: pl.Series | None = None, *, other: int = 0) -> Scored:
+        """Put measures of all queries together with what they are reported with.
+
+        Args:
+            table: Result of `measured`, or a table like it.
+            status: Of each query; none: all are ok.
+            other: Rows of the file about other splits.
+        """
+        stated = pl.Series("status", [OK] * table.height) if status is None else status
+        return Scored(
+            rows=pl.concat([self._heads.with_columns(stated), table], how="horizontal"),
+            measures=measures(self.gains),
+            groups={name: name for name in GROUPS},
+            coverage=coverage_of(stated, other=other),
+            options={
+                "pool": self._pool.height,
+                "depths": list(DEPTHS),
+                "soft_recall_above": SAME_WAY,
+                "ties": "mean over all orders of equal scores",
+                "jaccard_mean": "divided by K",
+            },
+        )
+
+    @cached_property
+    def _heads(self) -> pl.DataFrame:
+        train = self.release.candidates("train")
+        known = self._pool.select("trip_id", known_routes(self._pool, train, near=self._near))
+        targets = pl.col("evidence").struct.field("targets")
+        dimensions = pl.col("provenance").struct.field("draws").struct.field("dimensions")
+        alone = pl.col("target").struct.field("same_route").list.len() == 0
+        return self.instances.join(known, on="trip_id", how="left", maintain_order="left").select(
+            "instance_id",
+            "trip_id",
+            scenario=targets.list.eval(pl.element().struct.field("scenario").unique().sort()),
+            dimension=dimensions.cast(pl.List(pl.String)),
+            known_route="known_route",
+            same_route=pl.when(alone).then(pl.lit("alone")).otherwise(pl.lit("shared")),
+        )
 
 
 def searches_of(instances: pl.DataFrame, pool: pl.DataFrame) -> Searches:

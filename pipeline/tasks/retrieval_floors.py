@@ -1,11 +1,7 @@
 """Floors and ceilings of retrieval: rankings that know nothing, and rankings that know all.
 
-    score_floors(release, "test", found, seed=7)   ->  {"chance": Scored(...), ...}
-
-    chance(searches)             the pool in random order: exact expectation, nothing is drawn
-    other_text(searches, ...)    the model's ranking for the text of another trip
-    truth(searches)              the query's trip alone
-    most_overlapping(searches)   the query's trip, then others by their overlap with it
+    retrieval_references(scorer, found, seed=7)
+    ->  chance (floor), other_text (floor), truth_first (ceiling)
 
 A measure in which floor and ceiling lie close says little about a model.
 """
@@ -15,9 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.seeds import rng_for
-from pipeline.tasks.measure import Scored, coverage_of
-from pipeline.tasks.overlap import distinct_overlaps
-from pipeline.tasks.overlap import most_overlapping as most_overlapping_trips
+from pipeline.tasks.measure import Reference
+from pipeline.tasks.overlap import distinct_overlaps, most_overlapping
 from pipeline.tasks.predictions import Matched
 from pipeline.tasks.ranking import (
     COLUMNS,
@@ -27,55 +22,52 @@ from pipeline.tasks.ranking import (
     expected_by_chance,
     ranked,
 )
-from pipeline.tasks.released import Release
 from pipeline.tasks.retrieval import (
-    GROUPS,
     Gains,
+    RetrievalScorer,
     Searches,
     listed,
     measured,
-    measures,
-    options_of,
-    rows_of,
-    searches_of,
 )
 
 
-def score_floors(
-    release: Release, split: str, found: Matched, *, seed: int, gains: Gains | None = None
-) -> dict[str, Scored]:
-    """Score floors and ceilings on the queries that predictions were made for.
+def retrieval_references(
+    scorer: RetrievalScorer, found: Matched, *, seed: int
+) -> tuple[Reference, ...]:
+    """Score the references of retrieval on the split of a scorer.
 
     Args:
-        release: The release.
-        split: The split.
-        found: Its instances with the predictions whose text is exchanged for `other_text`.
-        seed: Seed of that exchange.
-        gains: What candidates are worth.
+        scorer: The scorer of the predictions they are compared with.
+        found: Those predictions; `other_text` exchanges their texts.
+        seed: The data set's seed, of that exchange.
 
     Returns:
-        `chance`, `other_text`, `truth` and `most_overlapping`, from floor to ceiling.
+        chance, other_text, truth_first; without other_text where the split has a single trip.
     """
-    pool = release.candidates(split)
-    searches = searches_of(found.rows, pool)
-    rows = rows_of(release, found.rows, pool)
-    lists, _ = listed(searches, found.rows)
-    tables = {
-        "chance": chance(searches, gains),
-        "other_text": other_text(searches, lists, found.rows, seed=seed, gains=gains),
-        "truth": truth(searches, gains),
-        "most_overlapping": most_overlapping(searches, gains),
-    }
-    return {
-        name: Scored(
-            rows=pl.concat([rows, table], how="horizontal"),
-            measures=measures(gains),
-            groups={group: group for group in GROUPS},
-            coverage=coverage_of(rows["status"], other=0),
-            options=options_of(pool),
+    searches, gains = scorer.searches, scorer.gains
+    references = [
+        Reference(
+            "chance", "floor", "The pool in random order, its exact expectation.",
+            scorer.of(chance(searches, gains)),
         )
-        for name, table in tables.items()
-    }
+    ]  # fmt: skip
+    if scorer.instances["trip_id"].n_unique() > 1:
+        lists, _ = listed(searches, found.rows)
+        other = other_text(searches, lists, scorer.instances, seed=seed, gains=gains)
+        references.append(
+            Reference(
+                "other_text", "floor", "The model's ranking for the text of a random other trip.",
+                scorer.of(other),
+            )
+        )  # fmt: skip
+    return (
+        *references,
+        Reference(
+            "truth_first", "ceiling",
+            "The query's trip, then the others by their overlap with it.",
+            scorer.of(truth_first(searches, gains)),
+        ),
+    )  # fmt: skip
 
 
 def chance(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
@@ -94,15 +86,10 @@ def chance(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
     return frame.with_columns(pl.Series("ndcg_at_10", share, nan_to_null=True))
 
 
-def truth(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
-    """Return what a list of the query's trip alone scores."""
-    return measured(searches, _in_order(searches.targets[:, None]), gains)
-
-
-def most_overlapping(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
-    """Return what the query's trip scores, followed by those most like it."""
+def truth_first(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
+    """Return what the query's trip scores, followed by those that overlap it most."""
     targets, query = np.unique(searches.targets, return_inverse=True)
-    rows = most_overlapping_trips(searches.sets, targets, depth=max(DEPTHS))
+    rows = most_overlapping(searches.sets, targets, depth=max(DEPTHS))
     return measured(searches, _in_order(rows[query]), gains)
 
 

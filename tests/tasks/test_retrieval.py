@@ -14,8 +14,8 @@ from pipeline.tasks.measure import Scored
 from pipeline.tasks.predictions import Matched, matched, read_predictions
 from pipeline.tasks.ranking import COLUMNS, FIRST_RANKS
 from pipeline.tasks.released import Release, open_release
-from pipeline.tasks.retrieval import Gains, score_retrieval, searches_of
-from pipeline.tasks.retrieval_floors import score_floors
+from pipeline.tasks.retrieval import Gains, RetrievalScorer, searches_of
+from pipeline.tasks.retrieval_floors import retrieval_references
 from tests.tasks.town import Trip, write_release
 
 # Of the town of 5 x 5 nodes; b and c drive the same, d shares its beginning with a.
@@ -61,15 +61,21 @@ def query(trip: str, number: str = "1") -> str:
     return f"toy/{trip}/retrieval/{number}"
 
 
-def found(release: Release, folder: Path, answers: dict[str, dict[str, Any]]) -> Matched:
+def written(folder: Path, answers: dict[str, dict[str, Any]]) -> Path:
     file = folder / "ranks.jsonl"
     rows = [{"instance_id": one, **answer} for one, answer in answers.items()]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def found(release: Release, folder: Path, answers: dict[str, dict[str, Any]]) -> Matched:
+    file = written(folder, answers)
     return matched(release, "retrieval", "test", read_predictions(file, "retrieval"), file=file)
 
 
 def scored(release: Release, folder: Path, answers: dict[str, dict[str, Any]]) -> Scored:
-    return score_retrieval(release, "test", found(release, folder, answers), shown="ranks.jsonl")
+    some = found(release, folder, answers)
+    return RetrievalScorer(release, "test", near=0.8).scored(some)
 
 
 def row(result: Scored, instance: str) -> dict[str, Any]:
@@ -156,8 +162,13 @@ def test_what_is_no_ranking_is_wrong_and_counted(release, tmp_path):
 
 
 def test_the_same_trip_twice_is_refused(release, tmp_path):
+    file = written(tmp_path, {query("a"): {"trip_ids": ["b", None, "d", None, "a", "d"]}})
+    scorer, predictions = (
+        RetrievalScorer(release, "test", near=0.8),
+        read_predictions(file, "retrieval"),
+    )
     with pytest.raises(SourceError, match=r"ranks.jsonl.*found d twice for toy/a/retrieval/1"):
-        scored(release, tmp_path, {query("a"): {"trip_ids": ["b", "d", "a", "d"]}})
+        scorer.score(predictions, file=file)
 
 
 def test_a_query_whose_trip_is_not_in_the_pool_is_a_fault_of_the_release(release):
@@ -166,16 +177,19 @@ def test_a_query_whose_trip_is_not_in_the_pool_is_a_fault_of_the_release(release
         searches_of(release.instances("retrieval", "test"), pool)
 
 
-def test_a_split_without_queries_has_no_rows(release):
-    none = release.instances("retrieval", "test").clear()
-    empty = none.with_columns(
-        trip_ids=pl.lit(None, pl.List(pl.String)), scores=pl.lit(None, pl.List(pl.Float64)),
-        predicted=pl.lit(value=False),
-    )  # fmt: skip
-    nothing = Matched(empty, 0)
-    floors = score_floors(release, "test", nothing, seed=7)
-    for some in (score_retrieval(release, "test", nothing, shown="x"), *floors.values()):
-        assert some.rows.height == 0
+def test_a_split_without_queries_is_refused(tmp_path):
+    town = open_release(write_release(tmp_path / "town", TRIPS[:-1]))
+    with pytest.raises(SourceError, match=r"retrieval/val.parquet: expected instances, found none"):
+        RetrievalScorer(town, "val", near=0.8)
+
+
+def test_predictions_of_other_splits_are_counted_and_left_out(release, tmp_path):
+    answers = {query("a"): {"trip_ids": ["a"]}, query("v"): {"trip_ids": ["v"]}}
+    file = written(tmp_path, answers)
+    result = RetrievalScorer(release, "test", near=0.8).score(
+        read_predictions(file, "retrieval"), file=file
+    )
+    assert (result.coverage.predicted, result.coverage.other) == (1, 1)
 
 
 def test_groups_are_scenario_dimension_known_route_and_twins(release, tmp_path):
@@ -183,7 +197,7 @@ def test_groups_are_scenario_dimension_known_route_and_twins(release, tmp_path):
     assert list(result.groups) == ["scenario", "dimension", "known_route", "same_route"]
     a, b = row(result, query("a")), row(result, query("b", "3"))
     assert (a["scenario"], a["known_route"], a["same_route"]) == (["1.1", "2.1"], "new", "alone")
-    assert (b["scenario"], b["known_route"], b["same_route"]) == (["4.2"], "same", "shared")
+    assert (b["scenario"], b["known_route"], b["same_route"]) == (["4.2"], "exact", "shared")
     assert a["dimension"] == ["2"]  # as drawn for the query
 
 
@@ -193,7 +207,11 @@ def test_groups_are_scenario_dimension_known_route_and_twins(release, tmp_path):
 @pytest.fixture
 def floors(release, tmp_path) -> dict[str, Scored]:
     perfect = {query(t, n): {"trip_ids": [t]} for t in "abcd" for n in QUERIES}
-    return score_floors(release, "test", found(release, tmp_path, perfect), seed=7)
+    return references(RetrievalScorer(release, "test", near=0.8), found(release, tmp_path, perfect))
+
+
+def references(scorer: RetrievalScorer, some: Matched) -> dict[str, Scored]:
+    return {one.name: one.scored for one in retrieval_references(scorer, some, seed=7)}
 
 
 def means(result: Scored) -> dict[str, float]:
@@ -212,15 +230,13 @@ def test_chance_by_hand(floors, release):
     assert chance["jaccard_mean_at_5"] == pytest.approx(4 * np.mean(pairs) / 5)
 
 
-def test_the_truth_and_the_most_overlapping_are_ceilings(floors):
-    truth, most, chance = (means(floors[one]) for one in ("truth", "most_overlapping", "chance"))
+def test_the_truth_first_is_a_ceiling(floors):
+    top, chance = means(floors["truth_first"]), means(floors["chance"])
     for name in COLUMNS:
-        assert most[name] >= truth[name] - 1e-12
-        assert most[name] >= chance[name] - 1e-12
+        assert top[name] >= chance[name] - 1e-12
         if not name.startswith("jaccard_mean"):
-            assert truth[name] == 1
-    assert truth["jaccard_mean_at_5"] == pytest.approx(1 / 5)
-    assert most["jaccard_mean_at_5"] == pytest.approx(chance["jaccard_mean_at_5"])  # the whole pool
+            assert top[name] == 1
+    assert top["jaccard_mean_at_5"] == pytest.approx(chance["jaccard_mean_at_5"])  # the whole pool
 
 
 def test_the_text_of_another_trip_finds_that_trip(floors):
@@ -233,7 +249,7 @@ def test_the_text_of_another_trip_finds_that_trip(floors):
 
 
 def test_floors_have_a_row_for_every_query(floors):
-    assert list(floors) == ["chance", "other_text", "truth", "most_overlapping"]
+    assert list(floors) == ["chance", "other_text", "truth_first"]
     for one in floors.values():
         assert (one.rows.height, one.coverage.missing) == (12, 0)
         assert one.rows.columns == floors["chance"].rows.columns
@@ -253,15 +269,15 @@ def test_gains_add_ndcg(release, tmp_path):
     gains = Gains(lambda q, c: table[q, c], ideal, table.mean(axis=1))
     answers = {query("a", n): {"trip_ids": ["d", "nowhere", "a"]} for n in QUERIES}
     some = found(release, tmp_path, answers)
-    result = score_retrieval(release, "test", some, shown="x", gains=gains)
+    scorer = RetrievalScorer(release, "test", near=0.8, gains=gains)
+    result = scorer.scored(some)
     discounts = [1, 1 / math.log2(3), 1 / 2]
     assert row(result, query("a"))["ndcg_at_10"] == pytest.approx(
         (0.5 * discounts[0] + 1.0 * discounts[2]) / (1 + 0.5 * discounts[1])
     )
     assert row(result, query("a", "3"))["ndcg_at_10"] is None
     assert result.measures[-1].name == "ndcg_at_10"
-    floors = score_floors(release, "test", some, seed=7, gains=gains)
-    chance = row(floors["chance"], query("b"))["ndcg_at_10"]
+    chance = row(references(scorer, some)["chance"], query("b"))["ndcg_at_10"]
     all_four = sum(1 / math.log2(rank + 1) for rank in range(1, 5))
     assert chance == pytest.approx(0.375 * all_four / (1 + 0.5 * discounts[1]))
 
@@ -270,3 +286,10 @@ def test_the_route_of_twins_is_the_least_of_their_numbers(release):
     searches = searches_of(release.instances("retrieval", "test"), release.candidates("test"))
     assert searches.targets.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert searches.routes.tolist() == [0, 1, 1, 3]
+
+
+def test_a_split_of_one_trip_has_no_other_text(tmp_path):
+    town = open_release(write_release(tmp_path / "town", TRIPS[-2:] + TRIPS[:1]))
+    some = found(town, tmp_path, {query("a"): {"trip_ids": ["a"]}})
+    scorer = RetrievalScorer(town, "test", near=0.8)
+    assert list(references(scorer, some)) == ["chance", "truth_first"]
