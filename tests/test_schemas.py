@@ -19,7 +19,7 @@ COUNTEREXAMPLES = sorted((Path(__file__).parent / "schemas").glob("*/bad-*.json"
 ELSEWHERE = {
     "seed", "review_assignment", "audit_report", "release_diff", "stride_benchmark",
     "stride_report", "generation_prediction", "retrieval_prediction", "caption_prediction",
-    "task_report",
+    "task_report", "task_comparison",
 }  # fmt: skip
 RECORDS = {
     "rejection": records.Rejection,

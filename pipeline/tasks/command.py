@@ -1,6 +1,7 @@
 """What the actions of `tasks` do: read a release and predictions, score, write, print a table.
 
 python -m pipeline tasks score generation ...  ->  report.json, and on the screen a row per measure
+python -m pipeline tasks compare A.json B.json ->  on the screen which is better, and how surely
 """
 
 import argparse
@@ -16,12 +17,15 @@ from pipeline.hashes import sha256_of
 from pipeline.keys import check_values
 from pipeline.params import Parameters
 from pipeline.release.release import ReleaseSettings
+from pipeline.tasks.compare import compare_files, comparison_lines, write_comparison
 from pipeline.tasks.floors import generation_references
 from pipeline.tasks.generation import ORACLE, GenerationScorer
 from pipeline.tasks.measure import Reference, Scored
 from pipeline.tasks.predictions import read_predictions
 from pipeline.tasks.released import Release, open_release
 from pipeline.tasks.report import Source, report_of, table_lines, write_report
+from pipeline.tasks.retrieval import RetrievalScorer
+from pipeline.tasks.retrieval_floors import retrieval_references
 from pipeline.tasks.settings import GenerationSettings
 
 
@@ -54,9 +58,22 @@ def _generation(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
     return scored, generation_references(scorer, seed=seed, oracle=oracle)
 
 
+def _retrieval(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
+    if order.options:
+        raise SourceError(
+            f"--option {order.options[0]}: expected no option, retrieval has none; leave it out"
+        )
+    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
+    scorer = RetrievalScorer(order.release, order.split, near=near.near_jaccard)
+    found = scorer.matched(order.predictions, file=order.file)
+    seed = order.parameters.section("seed", int)
+    return scorer.scored(found), retrieval_references(scorer, found, seed=seed)
+
+
 # A task gives its scores and those of its floors and ceilings; its name also stands in the parser.
 SCORERS: dict[str, Callable[[Order], tuple[Scored, tuple[Reference, ...]]]] = {
     "generation": _generation,
+    "retrieval": _retrieval,
 }
 
 
@@ -80,6 +97,17 @@ def score(arguments: argparse.Namespace) -> int:
     write_report(report, arguments.out)
     print("\n".join(table_lines(report)))
     print(f"wrote {arguments.out}")
+    return 0
+
+
+def compare(arguments: argparse.Namespace) -> int:
+    """Compare two reports, print what differs, and write it where asked for."""
+    comparison = compare_files(arguments.first, arguments.second)
+    lines = comparison_lines(comparison, by=arguments.by)
+    if arguments.out:
+        write_comparison(comparison, arguments.out)
+        lines.append(f"wrote {arguments.out}")
+    print("\n".join(lines))
     return 0
 
 

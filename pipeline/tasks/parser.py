@@ -15,6 +15,7 @@ _EPILOG = """\
 typical use:
   python -m pipeline tasks score generation --release data/release/helsinki \\
       --pred routes.jsonl --out report.json
+  python -m pipeline tasks compare one.json other.json --by scenario
 
 Predictions are Parquet or JSONL, one row per instance: schemas/generation_prediction.schema.json,
 retrieval_prediction.schema.json, caption_prediction.schema.json.
@@ -25,7 +26,12 @@ _SCORE = (
     " groups, coverage, floors and ceilings. What is missing or invalid is scored as wrong, never"
     " left out; what cannot be meant (doubled ids, another city, wrong types) is refused."
 )
-TASKS = ("generation",)
+_COMPARE = (
+    "Compare two reports on the same instances: differences (B - A) with 95 % intervals over trips,"
+    " paired permutation tests, p-values corrected over the measures (Holm), for all instances and"
+    " each value of each group. Reports of other tasks, splits, releases or options are refused."
+)
+TASKS = ("generation", "retrieval")
 
 Actions = argparse._SubParsersAction
 
@@ -41,6 +47,7 @@ def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
     )
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     _add_score(actions)
+    _add_compare(actions)
 
 
 def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
@@ -76,3 +83,23 @@ def _score(arguments: argparse.Namespace) -> int:
     from pipeline.tasks.command import score  # noqa: PLC0415 - libraries load when needed
 
     return score(arguments)
+
+
+def _add_compare(actions: "Actions[argparse.ArgumentParser]") -> None:
+    compare = actions.add_parser("compare", help="compare two reports", description=_COMPARE)
+    compare.add_argument("first", metavar="A.json", type=Path, help="a report of `tasks score`")
+    compare.add_argument("second", metavar="B.json", type=Path, help="another")
+    compare.add_argument("--out", metavar="FILE", type=Path, help="also write it to FILE, as JSON")
+    compare.add_argument(
+        "--by",
+        metavar="GROUP",
+        help="print a table for each value of a group, such as scenario (default: only what differs"
+        " clearly)",
+    )
+    compare.set_defaults(command=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from pipeline.tasks.command import compare  # noqa: PLC0415 - libraries load when needed
+
+    return compare(arguments)

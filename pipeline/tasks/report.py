@@ -22,6 +22,7 @@ from pipeline.replacing import replace_text
 from pipeline.schemas import check_record, describe_fault, fits
 from pipeline.seeds import rng_for
 from pipeline.tasks.measure import Measure, Reference, Scored
+from pipeline.tasks.plain_table import aligned
 
 SCHEMA = "task_report"
 Record = dict[str, Any]
@@ -238,11 +239,7 @@ def table_lines(report: Record) -> list[str]:
         ]
         for one in report["measures"]
     ]
-    widths = [max(len(row[k]) for row in (heads, *rows)) for k in range(len(heads))]
-    for row in (heads, *rows):
-        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row, widths, strict=True))]
-        lines.append("  ".join([cells[0], *cells[2:-1], row[-1]]).rstrip())
-    return lines
+    return [*lines, *aligned(heads, rows)]
 
 
 def _figure(value: float | None) -> str:

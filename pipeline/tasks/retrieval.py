@@ -140,8 +140,16 @@ class RetrievalScorer:
         Raises:
             SourceError: As `matched`; or a ranking lists a trip twice.
         """
+        return self.scored(self.matched(predictions, file=file))
+
+    def matched(self, predictions: pl.DataFrame, *, file: Path) -> Matched:
+        """Match the predictions of a file with the queries.
+
+        Raises:
+            SourceError: As `score`.
+        """
         refuse_repeated(predictions, shown=str(file))
-        return self.scored(matched(self.release, "retrieval", self.split, predictions, file=file))
+        return matched(self.release, "retrieval", self.split, predictions, file=file)
 
     def scored(self, found: Matched) -> Scored:
         """Score predictions that are matched with the instances: columns trip_ids, scores."""
@@ -215,17 +223,16 @@ def searches_of(instances: pl.DataFrame, pool: pl.DataFrame) -> Searches:
         )
     targets = target["candidate"].to_numpy().astype(np.int64)
     routes = np.arange(pool.height)
-    twins = (
-        target.select(one="candidate", trip_id="same_route")
-        .explode("trip_id")
-        .join(ids, on="trip_id")
-        .select("one", other="candidate")
-        .unique()
-    )
     # The route of trips that drive the same is the least of their numbers.
-    one, other = (twins[name].to_numpy().astype(np.int64) for name in ("one", "other"))
-    np.minimum.at(routes, one, other)
-    np.minimum.at(routes, other, one)
+    same = (
+        target.select(
+            "candidate", trip_id=pl.concat_list("trip_id", pl.col("same_route").fill_null([]))
+        )
+        .explode("trip_id")
+        .join(ids.rename({"candidate": "twin"}), on="trip_id")
+        .select("twin", least=pl.col("twin").min().over("candidate"))
+    )
+    np.minimum.at(routes, same["twin"].to_numpy(), same["least"].to_numpy())
     return Searches(ids, cell_sets(pool["cells"]), routes, targets)
 
 

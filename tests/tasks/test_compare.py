@@ -114,6 +114,8 @@ def test_an_instance_that_one_side_has_no_value_for_is_left_out_of_both():
     found = figure(compared(a, b))
     assert (found["instances"], found["trips"]) == (2, 2)
     assert (found["a"], found["b"]) == (0.5, 0.75)
+    half = figure(compared(report([0.0] * 6), report([1.0] * 3 + [None] * 3)))
+    assert (half["instances"], half["trips"], half["low"]) == (3, 1, None)
     nothing = figure(compared(report([None] * 4), report([1.0] * 4)))
     assert (nothing["instances"], nothing["trips"], nothing["p_holm"]) == (0, 0, None)
 

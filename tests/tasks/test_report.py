@@ -213,3 +213,50 @@ def test_a_faulty_order_is_one_line_and_writes_nothing(project, capsys, more, pr
     assert run(*more, pred=pred) == 1
     assert says in capsys.readouterr().err
     assert not (project / "report.json").exists()
+
+
+def test_rankings_are_scored_and_two_reports_compared(project, capsys):
+    for name, trips in (("one", ["d", "c"]), ("other", ["c", "d"])):
+        rows = [
+            {"instance_id": f"toy/{trip}/retrieval/{number}", "trip_ids": trips}
+            for trip in "cd"
+            for number in "123"
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (project / f"{name}.jsonl").write_text(text)
+        assert main(
+            ["tasks", "score", "retrieval", "--release", "toy", "--pred", f"{name}.jsonl",
+             "--out", f"{name}.json"]
+        ) == 0  # fmt: skip
+    report = read_report(project / "one.json")
+    assert means_of(report, "recall_at_1")["mean"] == 0.5
+    assert [one["name"] for one in report["references"]] == ["chance", "other_text", "truth_first"]
+    assert means_of(report, "mrr")["separates"] is False  # two trips: any ranking may be right
+    capsys.readouterr()
+    files = ["one.json", "other.json"]
+    assert main(["tasks", "compare", *files, "--out", "both.json", "--by", "known_route"]) == 0
+    printed = capsys.readouterr().out
+    assert "A: one, 6 of 6 instances predicted" in printed
+    assert "known_route new: 6 instances of 2 trips" in printed
+    found = json.loads((project / "both.json").read_text("utf-8"))
+    mrr = next(one for one in found["slices"][0]["measures"] if one["name"] == "mrr")
+    assert (mrr["a"], mrr["b"], mrr["difference"], mrr["winner"]) == (0.75, 0.75, 0.0, "")
+    assert main(["tasks", "compare", *files, "--by", "style"]) == 1
+    assert "--by style: expected a group" in capsys.readouterr().err
+
+
+def test_retrieval_has_no_options(project, capsys):
+    (project / "ranks.jsonl").write_text('{"instance_id": "toy/c/retrieval/1", "trip_ids": []}\n')
+    order = ["tasks", "score", "retrieval", "--release", "toy", "--pred", "ranks.jsonl"]
+    assert main([*order, "--out", "x.json", "--option", "k=1"]) == 1
+    assert "retrieval has none" in capsys.readouterr().err
+
+
+def test_reports_of_two_splits_are_not_compared(project, capsys):
+    assert run() == 0
+    (project / "other.json").write_text(
+        (project / "report.json").read_text("utf-8").replace('"split": "test"', '"split": "val"')
+    )
+    assert main(["tasks", "compare", "report.json", "other.json", "--out", "both.json"]) == 1
+    assert "split: test and val; score both on one split" in capsys.readouterr().err
+    assert not (project / "both.json").exists()

@@ -142,10 +142,14 @@ def test_an_unknown_trip_takes_its_rank_and_is_counted(release, tmp_path):
         query("a"): {"trip_ids": ["nowhere", "a"]},
         query("a", "2"): {"trip_ids": ["k", "a"]},
         query("a", "3"): {"trip_ids": [None, None, "a"]},
+        query("d"): {"trip_ids": ["nowhere", "d"]},
     }
     result = scored(release, tmp_path, answers)
-    assert [row(result, one)["mrr"] for one in answers] == pytest.approx([1 / 2, 1 / 2, 1 / 3])
-    assert result.coverage.invalid == {"unknown_trip_ids": 3}
+    assert [row(result, one)["mrr"] for one in answers] == pytest.approx(
+        [1 / 2, 1 / 2, 1 / 3, 1 / 2]
+    )
+    assert row(result, query("d"))["recall_any_twin_at_1"] == 0
+    assert result.coverage.invalid == {"unknown_trip_ids": 4}
 
 
 def test_what_is_no_ranking_is_wrong_and_counted(release, tmp_path):
@@ -286,6 +290,13 @@ def test_the_route_of_twins_is_the_least_of_their_numbers(release):
     searches = searches_of(release.instances("retrieval", "test"), release.candidates("test"))
     assert searches.targets.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert searches.routes.tolist() == [0, 1, 1, 3]
+
+
+def test_twins_need_not_be_queries_themselves():
+    pool = pl.DataFrame({"trip_id": [*"abcd"], "cells": [["x"]] * 4})
+    target = {"trip_id": "c", "same_route": ["b", "d"]}
+    instances = pl.DataFrame({"instance_id": ["q"], "target": [target]})
+    assert searches_of(instances, pool).routes.tolist() == [0, 1, 1, 1]
 
 
 def test_a_split_of_one_trip_has_no_other_text(tmp_path):
