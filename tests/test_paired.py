@@ -13,6 +13,7 @@ from pipeline.paired import (
     compare_means,
     compare_ratios,
     compare_shares,
+    estimate_ratios,
     holm,
     mcnemar_p,
 )
@@ -203,3 +204,22 @@ def test_holm_is_its_definition(p_values):
     for place, index in enumerate(order):
         steps = [(m - j) * p_values[order[j]] for j in range(place + 1)]
         assert adjusted[index] == pytest.approx(min(1.0, max(steps)))
+
+
+def test_an_estimate_of_one_version_is_a_ratio_of_sums():
+    figures = Ratio([[4.0, 1.0, 0.0], [5.0, 0.0, 0.0]], [[1.0, 3.0, 0.0], [1.0, 0.0, 0.0]])
+    mean, single, nothing = estimate_ratios(figures, rng())
+    assert mean == (2, 4.5, 4.0, 5.0)  # both draws the same trip in half of the replicates
+    assert single == (1, 1 / 3, None, None)
+    assert nothing == (0, None, None, None)
+    assert estimate_ratios(Ratio(np.empty((0, 1)), np.empty((0, 1))), rng()) == [
+        (0, None, None, None)
+    ]
+
+
+def test_an_interval_of_an_estimate_is_that_of_the_mean():
+    values = rng().normal(10.0, 2.0, size=(400, 1))
+    (found,) = estimate_ratios(Ratio(values, np.ones_like(values)), rng())
+    half = 1.96 * values.std() / 20
+    assert found.low == pytest.approx(values.mean() - half, abs=0.03)
+    assert found.high == pytest.approx(values.mean() + half, abs=0.03)
