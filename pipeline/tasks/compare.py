@@ -94,11 +94,11 @@ def write_comparison(comparison: Record, file: Path) -> None:
 
 
 def comparison_lines(comparison: Record, *, by: str | None = None) -> list[str]:
-    """Return a comparison as lines of text: a table of all instances, and what differs in groups.
+    """Return a comparison as lines of text: a table of all instances, and a line per group value.
 
     Args:
         comparison: Result of `compare_reports`.
-        by: A group of which each value has its table, instead of a line per clear difference.
+        by: A group of which each value has its table, instead of a count of clear differences.
 
     Raises:
         SourceError: The reports have no such group.
@@ -121,15 +121,20 @@ def comparison_lines(comparison: Record, *, by: str | None = None) -> list[str]:
             if one["group"] == by:
                 lines += ["", f"{_titled(one)}: {_counted(one)}", *_table(one)]
         return lines
-    clear = [
-        f"  {_titled(part)}: {one['winner'].upper()} wins {one['name']},"
-        f" {_figure(one['difference'], '+')} ({_interval(one)}, p = {one['p_holm']:.3f})"
+    if not parts:
+        return lines
+    heads = ["measures that differ clearly", "instances", "trips", "A wins", "B wins", ""]
+    rows = [
+        [
+            _titled(part),
+            f"{part['instances']:,}",
+            f"{part['trips']:,}",
+            *(str(sum(one["winner"] == side for one in part["measures"])) for side in "ab"),
+            "",
+        ]
         for part in parts
-        for one in part["measures"]
-        if one["winner"]
     ]
-    heading = f"Clear differences (B - A) by {', '.join(groups)}" if groups else "No groups"
-    return [*lines, "", f"{heading}: {'' if clear else 'none'}".rstrip(), *clear]
+    return [*lines, "", *aligned(heads, rows), f"Each in a table: --by {' or '.join(groups)}"]
 
 
 _B = "_b"

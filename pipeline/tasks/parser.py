@@ -93,8 +93,8 @@ def _add_compare(actions: "Actions[argparse.ArgumentParser]") -> None:
     compare.add_argument(
         "--by",
         metavar="GROUP",
-        help="print a table for each value of a group, such as scenario (default: only what differs"
-        " clearly)",
+        help="print a table for each value of a group, such as scenario (default: only how many"
+        " measures differ clearly)",
     )
     compare.set_defaults(command=_compare)
 
