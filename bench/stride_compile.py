@@ -1,14 +1,16 @@
 """How `stride compile` without a model reads plain texts: sensible, refused, or silently wrong.
 
-python -m bench.stride_compile                 both labelled sets of tests/stride, with figures
+python -m bench.stride_compile                 the labelled sets of tests/stride, with figures
 python -m bench.stride_compile --texts         and what each text was read as
 
-A label says which ways of moving are right for a text (none: it must be refused) and the numbers
-it states. Sensible: one of them with these numbers, or refused where that is right. Silently wrong:
-any other answer. The rest is refused where an answer was possible.
+A label says which ways of moving are right for a text (none: it must be refused), the numbers it
+states, and values of measures that such a crowd can have. Sensible: one of these ways with these
+numbers and ranges that hold these values, or refused where that is right. Silently wrong: any other
+answer. The rest is refused where an answer was possible.
 """
 
 import argparse
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,10 @@ import yaml
 
 from pipeline.stride.cues import DENSE
 from pipeline.stride.patterns import PatternBank, patterns
+from pipeline.stride.spec_records import Bound
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "stride"
-SETS = ("plain_texts.yaml", "plain_texts_blind.yaml")
+SETS = ("plain_texts.yaml", "plain_texts_blind.yaml", "plain_texts_denied.yaml")
 
 
 def labelled(name: str) -> list[dict[str, Any]]:
@@ -32,7 +35,8 @@ def outcome(one: dict[str, Any], bank: PatternBank) -> tuple[str, str]:
     """Return how a text was read (sensible, refused or wrong), and as what."""
     reading = bank.read(one["text"])
     if reading.pattern is None:
-        return ("refused" if one["patterns"] else "sensible"), reading.refused
+        right = not one["patterns"] or "none" in one["patterns"]
+        return ("sensible" if right else "refused"), reading.refused
     said = f"{reading.pattern}: " + ", ".join(sign.words for sign in reading.decided)
     if reading.pattern not in one["patterns"]:
         return "wrong", said
@@ -42,7 +46,7 @@ def outcome(one: dict[str, Any], bank: PatternBank) -> tuple[str, str]:
 
 
 def _faults(one: dict[str, Any], bank: PatternBank) -> list[str]:
-    """Return which numbers of a text were not read as its label has them."""
+    """Return which numbers of a text were not read as its label has them, and which ranges."""
     reading = bank.read(one["text"])
     asked = bank.specification(str(reading.pattern), reading).questions
     bounds = {bound.function: bound for question in asked for bound in question.measurements}
@@ -61,7 +65,17 @@ def _faults(one: dict[str, Any], bank: PatternBank) -> list[str]:
         faults.append("not bound to be dense")
     if not one.get("dense") and DENSE in reading.also:
         faults.append("read as body to body")
+    for function, value in one.get("allows", {}).items():
+        bound = bounds.get(function)
+        if bound and not _holds(bound, value):
+            faults.append(f"{function} {bound.min} to {bound.max}, expected to hold {value}")
     return faults
+
+
+def _holds(bound: Bound, value: float) -> bool:
+    low = -math.inf if bound.min is None else bound.min
+    high = math.inf if bound.max is None else bound.max
+    return low - bound.delta_value <= value <= high + bound.delta_value
 
 
 def main() -> int:

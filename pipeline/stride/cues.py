@@ -2,7 +2,7 @@
 
     cues = read_cues(PROMPTS / "stride" / "cues.yaml")
     cues.found_in("Nobody flees; a few people just stand and listen.")
-    ->  [Found("flee", "flees", denied=True, few=False),
+    ->  [Found("flee", "flees", denied=True, few=False, refuted=True),
          Found("still", "stand", denied=False, few=True), Found("watch", "listen", ...)]
 
 A cue is a thing said in any of several phrases (prompts/stride/cues.yaml). Where phrases overlap
@@ -43,8 +43,11 @@ _CLAUSE = re.compile(
 _NOT = re.compile(
     r"\b(?:nobody|no one|noone|none|nothing|no|not|never|neither|nor|without|instead of"
     r"|rather than|far from|free of|(?:hardly|barely|scarcely) (?:any\w*|ever)|avoid\w*|prevent\w*"
-    r"|if|refuse\w* to|unlike|used to|might|would|yesterday|tomorrow|last (?:week|year|month))\b"
-    r"|(?<!\ba )(?<!quite a )\bfew\b"
+    r"|refuse\w* to|unlike)\b|(?<!\ba )(?<!quite a )\bfew\b"
+)
+# What is not of this moment is neither said nor denied.
+_UNREAL = re.compile(
+    r"\b(?:if|used to|might|would|yesterday|tomorrow|last (?:week|year|month))\b"
 )
 # These only look like a negation, or make it one of a part.
 _NOT_ALL = re.compile(
@@ -54,6 +57,7 @@ _NOT_ALL = re.compile(
 _OVER = re.compile(
     r"\s+(?:is|are|was|were|has been|have been) (?:cancell?ed|called off|banned|over|forbidden"
     r"|prohibited|finished|not)\b|\s+(?:stops|ends|dissolves|is gone)\b"
+    r"|\s+(?:do|does|did|will) not (?:form|meet|appear|exist|happen|occur|start|begin|take place)\b"
 )
 # A question says nothing.
 _ASKED = re.compile(r"[^.;:!?]*\?")
@@ -77,8 +81,9 @@ class Found(NamedTuple):
         cue: Which.
         words: As the text has them, in lower case.
         begin: Where they begin in the text read.
-        denied: The text says that this does not happen.
+        denied: The text says that this does not happen, or not now, or asks whether it does.
         few: The text says it of a few only.
+        refuted: The text says that this does not happen.
     """
 
     cue: str
@@ -86,6 +91,7 @@ class Found(NamedTuple):
     begin: int
     denied: bool
     few: bool
+    refuted: bool = False
 
 
 class Cue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,17 +155,17 @@ class Cues:
     def _found(self, plain: str, begin: int, end: int, name: str) -> Found:
         clause = plain[_clause_begin(plain, begin) : begin]
         whole = plain[_sentence_begin(plain, begin) : begin]
-        denied = (
-            _denied(clause, whole)
-            or bool(_OVER.match(plain[end:]) or _ASKED.match(plain[end:]))
-            or self._of_others(clause)
-        )
-        found = Found(name, plain[begin:end], begin, denied, bool(_FEW.search(clause)))
+        elsewhere = bool(
+            _BACKGROUND.search(whole) or _UNREAL.search(clause) or _ASKED.match(plain[end:])
+        ) or self._of_others(clause)
+        refuted = not elsewhere and (_negated(clause) or bool(_OVER.match(plain[end:])))
+        few = bool(_FEW.search(clause))
+        found = Found(name, plain[begin:end], begin, elsewhere or refuted, few, refuted)
         other = self.sheet.cues[name].denies
-        if found.denied and other is not None:
+        if found.refuted and other is not None:
             said = _NOT.search(clause)
             words = plain[begin - len(clause) + (said.start() if said else 0) : end]
-            return found._replace(cue=other, words=words.strip(), denied=False)
+            return found._replace(cue=other, words=words.strip(), denied=False, refuted=False)
         return found
 
     def _of_others(self, clause: str) -> bool:
@@ -178,9 +184,7 @@ def _nouns(words: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(plain_words(word) for word in words)})\b")
 
 
-def _denied(clause: str, sentence: str) -> bool:
-    if _BACKGROUND.search(sentence):
-        return True
+def _negated(clause: str) -> bool:
     negations = list(_NOT.finditer(_NOT_ALL.sub(lambda part: "x" * len(part[0]), clause)))
     return bool(negations) and not _CEASE.search(clause[negations[-1].end() :])
 

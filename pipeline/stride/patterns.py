@@ -11,6 +11,7 @@ them. What the text says beyond its way of moving adds questions (`more`): a pac
 body to body, a crowd that thins out. The bank knows the text alone; it never sees a trajectory.
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,7 @@ _CHECKS = 3  # of one question
 _SPEED = "mean_speed"
 # Paces of people spread by so much of their mean; who walks and stands in turn walks half the time.
 _PACE_SPREAD, _STANDING = 0.2, 0.5
-_VERSION = 3
+_VERSION = 4
 _CODE = [
     Path(__file__).with_name(f"{name}.py") for name in ("patterns", "reading", "cues", "stated")
 ]
@@ -86,6 +87,22 @@ class More(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instead: bool = False
 
 
+class Denied(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a crowd looks like of which a thing is denied.
+
+    Attributes:
+        cues: The things, of cues.yaml; one is enough.
+        ask: The question that a check of `instead` belongs to.
+        checks: Where its measures lie. A pattern that asks for values apart from these is not told.
+        instead: Takes the place of a check that asks for more than these; `checks` if empty.
+    """
+
+    cues: Annotated[list[Text], Meta(min_length=1)]
+    ask: Text
+    checks: Annotated[list[Check], Meta(min_length=1)]
+    instead: list[Check] = []
+
+
 class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One way a crowd can move.
 
@@ -94,7 +111,7 @@ class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         title: In words.
         signs: Cues of cues.yaml that speak for it, and how strongly; 3 is enough.
         needs: Cues without which a text does not tell it: one of these lists in full.
-        against: Cues that rule it out.
+        against: Cues that rule it out; `not CUE` is one that the text denies.
         questions: What is asked.
         pauses: Whether people walk and stand in turn: a pace that a text states is then that of
             those who walk.
@@ -115,6 +132,7 @@ class _Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: Annotated[list[Pattern], Meta(min_length=1)]
     dense: _Question
     more: list[More]
+    denied: list[Denied]
 
 
 class PatternBank:
@@ -123,17 +141,19 @@ class PatternBank:
     def __init__(self, sheet: _Patterns, facts: TrajFacts, cues: Cues) -> None:
         self.patterns = {pattern.id: pattern for pattern in sheet.patterns}
         self.facts, self.more, self._dense = facts, sheet.more, sheet.dense
+        self._denied, self._cues = sheet.denied, cues.sheet.cues
         try:
             self._reader = Reader(cues, self.patterns)
         except ValueError as fault:
             raise ParameterError(
                 f"prompts/stride/patterns.yaml: {fault}; mend the pattern"
             ) from None
-        for one in self.more:
-            if one.cue not in cues.sheet.cues:
+        named = [one.cue for one in self.more] + [cue for one in self._denied for cue in one.cues]
+        for cue in named:
+            if cue not in self._cues:
                 raise ParameterError(
-                    f"prompts/stride/patterns.yaml: more: expected a cue of cues.yaml, found"
-                    f" {one.cue!r}; mend it"
+                    f"prompts/stride/patterns.yaml: more, denied: expected cues of cues.yaml, found"
+                    f" {cue!r}; mend it"
                 )
         for pattern in self.patterns:
             self.specification(pattern)  # a band that is not there is found now
@@ -143,19 +163,40 @@ class PatternBank:
         reading = self._reader.read(text)
         if reading.pattern is None:
             return reading
-        fault = self.pace_fault(reading, reading.pattern)
+        fault = self.fault(reading, reading.pattern)
         return reading._replace(pattern=None, refused=fault) if fault else reading
 
-    def pace_fault(self, reading: Reading, name: str) -> str:
-        """Say why the pace a text states is not that of a pattern; "" where it is or none is."""
+    def fault(self, reading: Reading, name: str) -> str:
+        """Say why a pace that a text states, or a denial, is not of a pattern; "" where all are."""
         low, high = self._pace(name)
-        return pace_fault(reading.stated, low, high)
+        return pace_fault(reading.stated, low, high) or self._denial_fault(reading, name)
+
+    def _denial_fault(self, reading: Reading, name: str) -> str:
+        bounds = [
+            self._bound(check)
+            for question in self.patterns[name].questions
+            for check in question.checks
+        ]
+        for one, cue in self._denials(reading):
+            without = {check.function: self._bound(check) for check in one.checks}
+            if any(apart(mine, without.get(mine.function)) for mine in bounds):
+                says = self._cues[cue].says
+                return f"words that fit each other, found those of {name} and a denial that {says}"
+        return ""
+
+    def _denials(self, reading: Reading) -> list[tuple[Denied, str]]:
+        """Return what a text denies, each with the cue it does so by."""
+        return [
+            (one, next(cue for cue in one.cues if cue in reading.without))
+            for one in self._denied
+            if set(one.cues) & set(reading.without)
+        ]
 
     def pattern_for(self, text: str, named: str | None) -> tuple[str, Reading]:
         """Return the pattern of a text, the one named if one is, and what the text was read as.
 
         Raises:
-            ParameterError: The text tells none for certain, or a pace that is not the pattern's.
+            ParameterError: The text tells none for certain, or what cannot be of the one named.
         """
         reading = self.read(text)
         if named is None:
@@ -163,7 +204,7 @@ class PatternBank:
                 raise ParameterError(self._refusal(reading))
             return reading.pattern, reading
         self._known(named)
-        fault = self.pace_fault(reading, named)
+        fault = self.fault(reading, named)
         if fault:
             raise ParameterError(f"pattern {named}: expected {fault}; name another pattern")
         return named, reading
@@ -208,6 +249,8 @@ class PatternBank:
         if reading.pattern == name:
             words = ", ".join(f'"{sign.words}"' for sign in reading.decided)
             why += f" Words that decided: {words}."
+        for denied, _ in self._denials(reading):
+            asked = self._without(asked, denied)
         asked = self._at_pace(asked, reading, pauses=pattern.pauses)
         asked = self._as_dense(asked, reading)
         for one in self.more:
@@ -224,6 +267,24 @@ class PatternBank:
             )
             for question in asked
         ]
+
+    def _without(self, asked: list[Asked], one: Denied) -> list[Asked]:
+        """Narrow what would be met by what a text denies, and ask for that in its words."""
+        without = {check.function: self._bound(check) for check in one.checks}
+        instead = {check.function: self._bound(check) for check in one.instead or one.checks}
+        made = []
+        for question in asked:
+            mine = [
+                instead[bound.function] if beyond(bound, without.get(bound.function)) else bound
+                for bound in question.measurements
+            ]
+            if mine != question.measurements:
+                lost = mine[0] != question.measurements[0]
+                words = one.ask if lost else f"{question.question} {one.ask}"
+                made.append(Asked(question.axis, words, mine))
+            else:
+                made.append(question)
+        return made
 
     def _added(self, asked: list[Asked], one: More) -> list[Asked]:
         """Put checks to a question of their axis that has room, or ask one more.
@@ -331,6 +392,27 @@ class PatternBank:
             self.facts.tolerance[check.function],
             f"{check.why} ({source}{beyond})",
         )
+
+
+def _ends(bound: Bound) -> tuple[float, float]:
+    low = -math.inf if bound.min is None else bound.min
+    return low, math.inf if bound.max is None else bound.max
+
+
+def apart(one: Bound, other: Bound | None) -> bool:
+    """Tell whether no value but an end is in both ranges; not where there is no other."""
+    if other is None:
+        return False
+    (low, high), (least, most) = _ends(one), _ends(other)
+    return low >= most or high <= least
+
+
+def beyond(one: Bound, other: Bound | None) -> bool:
+    """Tell whether a range holds values outside another; not where there is no other."""
+    if other is None:
+        return False
+    (low, high), (least, most) = _ends(one), _ends(other)
+    return low < least or high > most
 
 
 def read_patterns(folder: Path) -> PatternBank:

@@ -4,8 +4,10 @@
     ->  Reading(pattern="stream", decided=(Sign("same way", "same way", 2.0), ...),
                 denied=("queues",), stated=Stated(people=Number(200, 200, ...), ...), refused="")
 
-Cues point to patterns with weights (`signs` in prompts/stride/patterns.yaml). A pattern is possible
-where one of its `needs` is said in full and nothing that rules it out (`against`). The reading is
+Cues point to patterns with weights (`signs` in prompts/stride/patterns.yaml). What a text denies
+speaks against a pattern as strongly as it would speak for it, and is evidence of its own (`not CUE`).
+A pattern is possible where one of its `needs` is said in full and nothing that rules it out
+(`against`). The reading is
 refused, with the nearest patterns, where none is possible, where the evidence is weak, where a
 second pattern has nearly as much, and where a stated pace does not fit: a wrong answer costs more
 than none.
@@ -24,6 +26,7 @@ _OF_FEW = 0.5  # what is said of a few only counts half
 _NEAREST = 3
 # A stated pace fits bounds from their least less a sixth to twice their largest.
 _SLOWER, _FASTER = 1.2, 2.0
+NOT = "not "  # before a cue that a text denies
 # First this, then that: most measures see one mean over both.
 _PHASES = re.compile(
     r"\b(?:then|afterwards|later|at first|first|finally|eventually|at last)\b", re.IGNORECASE
@@ -43,7 +46,7 @@ class Signed(Protocol):
 
     @property
     def against(self) -> list[str]:
-        """Cues that rule it out."""
+        """Cues that rule it out, said or (`not CUE`) denied."""
 
 
 class Sign(NamedTuple):
@@ -62,6 +65,7 @@ class Reading(NamedTuple):
         decided: What spoke for it, strongest first.
         denied: Words that the text denies or puts before or after what it tells.
         also: Everything the text says, by cue, in its order.
+        without: What it says does not happen, by cue, in its order.
         stated: Numbers.
         nearest: Patterns that come nearest, at most three, where it is refused.
         refused: Why; "" where it is not.
@@ -71,6 +75,7 @@ class Reading(NamedTuple):
     decided: tuple[Sign, ...]
     denied: tuple[str, ...]
     also: tuple[str, ...]
+    without: tuple[str, ...]
     stated: Stated
     nearest: tuple[str, ...]
     refused: str
@@ -92,7 +97,7 @@ class Reader:
                 *pattern.against,
                 *(cue for need in pattern.needs for cue in need),
             ]
-            unknown = sorted({cue for cue in named if cue not in cues.sheet.cues})
+            unknown = sorted({cue for cue in named if cue.removeprefix(NOT) not in cues.sheet.cues})
             if unknown:
                 raise ValueError(
                     f"patterns: {name}: expected cues of cues.yaml, found {unknown[0]!r}"
@@ -102,17 +107,24 @@ class Reader:
         """Return what a text was read as; an empty text is refused."""
         found = self._cues.found_in(text)
         said = [one for one in found if not one.denied]
+        also = tuple(dict.fromkeys(one.cue for one in said))
+        without = tuple(dict.fromkeys(one.cue for one in found if one.refuted and one.cue not in also))
         signs = {name: _signs(pattern, said) for name, pattern in self._patterns.items()}
-        weight = {name: sum(sign.weight for sign in mine) for name, mine in signs.items()}
+        weight = {
+            name: sum(sign.weight for sign in mine)
+            - sum(self._patterns[name].signs.get(cue, 0.0) for cue in without)
+            for name, mine in signs.items()
+        }
         order = sorted(self._patterns, key=lambda name: -weight[name])
-        named = {one.cue for one in said}
+        named = {*also, *(NOT + cue for cue in without)}
         possible = [name for name in order if _possible(self._patterns[name], named)]
         best = possible[0] if possible else None
         reading = Reading(
             best,
             tuple(signs[best]) if best else (),
             tuple(one.words for one in found if one.denied),
-            tuple(dict.fromkeys(one.cue for one in said)),
+            also,
+            without,
             stated_in(text, people=self._cues.sheet.people),
             tuple(name for name in order if weight[name] > 0)[:_NEAREST],
             "",
@@ -132,7 +144,10 @@ class Reader:
             )
         if weight[reading.pattern] < LEAST:
             words = ", ".join(f"{sign.words!r}" for sign in reading.decided)
-            return f"words that tell one way of moving for certain, found only {words}"
+            denied = ", ".join(f"{one!r}" for one in reading.denied)
+            return f"words that tell one way of moving for certain, found only {words}" + (
+                f", and {denied} denied" if denied else ""
+            )
         if len(possible) > 1 and weight[possible[1]] >= MOST_SECOND * weight[reading.pattern]:
             return f"one way of moving, found words of {possible[0]} and of {possible[1]}"
         return ""
@@ -153,10 +168,12 @@ class Reader:
         for name in reading.nearest:
             pattern = self._patterns[name]
             met = any(set(need) <= set(reading.also) for need in pattern.needs)
-            other = next((cue for cue in pattern.against if cue in reading.also), None)
+            named = {*reading.also, *(NOT + cue for cue in reading.without)}
+            other = next((cue for cue in pattern.against if cue in named), None)
             if met and other is not None:
-                says = self._cues.sheet.cues[other].says
-                return f"words that fit each other, found those of {name} and that {says}"
+                says = self._cues.sheet.cues[other.removeprefix(NOT)].says
+                denied = "a denial that" if other.startswith(NOT) else "that"
+                return f"words that fit each other, found those of {name} and {denied} {says}"
         return ""
 
 
