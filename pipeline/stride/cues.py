@@ -37,6 +37,8 @@ _SUBJECT = (
 _CLAUSE = re.compile(
     r"[.;:!?()]|\b(?:but|while|whereas|although|though|yet|because|until|when|as|so)\b"
     rf"|\b(?:and|or)[\s,]+(?={_SUBJECT}\b)"
+    # "Without panic people walk": what is left out ends where who it is about begins.
+    rf"|\b(?:without|instead of|rather than)(?:\s+(?:any|a|the))?\s+\w+\s+(?={_SUBJECT}\b)"
     # A list goes on: "nobody stops, sits or waits".
     r"|,(?!(?:\s+[\w']+){1,2}\s+(?:or|nor)\b)"
 )
@@ -56,7 +58,7 @@ _NOT_ALL = re.compile(
 # What comes after a cue and says that it is not so, or no longer.
 _OVER = re.compile(
     r"\s+(?:is|are|was|were|has been|have been) (?:cancell?ed|called off|banned|over|forbidden"
-    r"|prohibited|finished|not)\b|\s+(?:stops|ends|dissolves|is gone)\b"
+    r"|prohibited|finished|not)\b|\s+(?:stops|ends|dissolves|is gone)(?=\s*(?:[.,;:!?]|$))"
     r"|\s+(?:do|does|did|will) not (?:form|meet|appear|exist|happen|occur|start|begin|take place)\b"
 )
 # A question says nothing.
@@ -67,7 +69,7 @@ _LEADS = 3  # a subject stands among the first words of its clause
 # What is over when the text begins, or has not begun: "after the march", "before boarding".
 _BACKGROUND = re.compile(r"\b(?:after|before|since)(?:\s+(?!other\b)[\w']+){0,2}\s*$")
 _FEW = re.compile(
-    r"\b(?:a few|some(?! (?:of )?(?:\d|twenty|thirty|forty|fifty|sixty|hundred))"
+    r"\b(?:a few(?! (?:hundred|thousand|dozen))|some(?! (?:of )?(?:\d|twenty|thirty|forty|fifty|sixty|hundred))"
     r"|several(?! (?:hundred|thousand|dozen))|one or two"
     r"|two or three|a couple|a handful|others|one man|one woman"
     r"|somebody|someone|a man|a woman|here and there|now and then|occasional\w*|sometimes)\b"

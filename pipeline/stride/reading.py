@@ -5,8 +5,8 @@
                 denied=("queues",), stated=Stated(people=Number(200, 200, ...), ...), refused="")
 
 Cues point to patterns with weights (`signs` in prompts/stride/patterns.yaml). What a text denies
-speaks against a pattern as strongly as it would speak for it, and is evidence of its own (`not CUE`).
-A pattern is possible where one of its `needs` is said in full and nothing that rules it out
+speaks against a pattern half as strongly as it would speak for it, and is evidence of its own (`not
+CUE`). A pattern is possible where one of its `needs` is said in full and nothing that rules it out
 (`against`). The reading is
 refused, with the nearest patterns, where none is possible, where the evidence is weak, where a
 second pattern has nearly as much, and where a stated pace does not fit: a wrong answer costs more
@@ -23,6 +23,7 @@ from pipeline.stride.stated import Stated, stated_in
 # Evidence that a reading needs, and the share of it that a second pattern may have.
 LEAST, MOST_SECOND = 3.0, 0.75
 _OF_FEW = 0.5  # what is said of a few only counts half
+_OF_DENIED = 0.5  # what is denied counts half, the other way
 _NEAREST = 3
 # A stated pace fits bounds from their least less a sixth to twice their largest.
 _SLOWER, _FASTER = 1.2, 2.0
@@ -112,7 +113,7 @@ class Reader:
         signs = {name: _signs(pattern, said) for name, pattern in self._patterns.items()}
         weight = {
             name: sum(sign.weight for sign in mine)
-            - sum(self._patterns[name].signs.get(cue, 0.0) for cue in without)
+            - _OF_DENIED * sum(self._patterns[name].signs.get(cue, 0.0) for cue in without)
             for name, mine in signs.items()
         }
         order = sorted(self._patterns, key=lambda name: -weight[name])
@@ -146,7 +147,7 @@ class Reader:
             words = ", ".join(f"{sign.words!r}" for sign in reading.decided)
             denied = ", ".join(f"{one!r}" for one in reading.denied)
             return f"words that tell one way of moving for certain, found only {words}" + (
-                f", and {denied} denied" if denied else ""
+                f", denied {denied}" if denied else ""
             )
         if len(possible) > 1 and weight[possible[1]] >= MOST_SECOND * weight[reading.pattern]:
             return f"one way of moving, found words of {possible[0]} and of {possible[1]}"
