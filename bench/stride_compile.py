@@ -22,8 +22,12 @@ from pipeline.stride.patterns import PatternBank, patterns
 from pipeline.stride.spec_records import Bound
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "stride"
-SETS = ("plain_texts.yaml", "plain_texts_blind.yaml", "plain_texts_denied.yaml",
-        "plain_texts_denied_blind.yaml")
+SETS = (
+    "plain_texts.yaml",
+    "plain_texts_blind.yaml",
+    "plain_texts_denied.yaml",
+    "plain_texts_denied_blind.yaml",
+)
 
 
 def labelled(name: str) -> list[dict[str, Any]]:

@@ -39,6 +39,8 @@ _CLAUSE = re.compile(
     rf"|\b(?:and|or)[\s,]+(?={_SUBJECT}\b)"
     # "Without panic people walk": what is left out ends where who it is about begins.
     rf"|\b(?:without|instead of|rather than)(?:\s+(?:any|a|the))?\s+\w+\s+(?={_SUBJECT}\b)"
+    # "Not allowed to run and follows": the second verb has a subject of its own.
+    r"|\bto\s+\w+\s+and\s+(?=\w+[^s]s\b)"
     # A list goes on: "nobody stops, sits or waits".
     r"|,(?!(?:\s+[\w']+){1,2}\s+(?:or|nor)\b)"
 )
@@ -48,12 +50,15 @@ _NOT = re.compile(
     r"|refuse\w* to|unlike)\b|(?<!\ba )(?<!quite a )\bfew\b"
 )
 # What is not of this moment is neither said nor denied.
-_UNREAL = re.compile(
-    r"\b(?:if|used to|might|would|yesterday|tomorrow|last (?:week|year|month))\b"
-)
+_UNREAL = re.compile(r"\b(?:if|used to|might|would|yesterday|tomorrow|last (?:week|year|month))\b")
 # These only look like a negation, or make it one of a part.
 _NOT_ALL = re.compile(
     r"\bnot (?:only|just|merely|all|every\w*|many|far|long)\b|\bno (?:longer than)\b"
+)
+# "Nobody in the packed hall": what says who does not is no part of what they do not.
+_WHO = re.compile(
+    r"\b(?:nobody|no one|none|no \w+)\s+(?:of|in|on|at|among)\s+(?:the|this|that|these|those|a)"
+    r"(?:\s+\w+)?\s*$"
 )
 # What comes after a cue and says that it is not so, or no longer.
 _OVER = re.compile(
@@ -67,9 +72,12 @@ _ASKED = re.compile(r"[^.;:!?]*\?")
 _CEASE = re.compile(r"(?<!the )(?<!a )(?<!bus )\b(?:stop\w*|cease\w*)\s*$")
 _LEADS = 3  # a subject stands among the first words of its clause
 # What is over when the text begins, or has not begun: "after the march", "before boarding".
-_BACKGROUND = re.compile(r"\b(?:after|before|since)(?:\s+(?!other\b)[\w']+){0,2}\s*$")
+_BACKGROUND = re.compile(
+    r"\b(?:after|before(?! (?:it|him|her|them)\b)|since)(?:\s+(?!other\b)[\w']+){0,2}\s*$"
+)
 _FEW = re.compile(
-    r"\b(?:a few(?! (?:hundred|thousand|dozen))|some(?! (?:of )?(?:\d|twenty|thirty|forty|fifty|sixty|hundred))"
+    r"\b(?:a few(?! (?:hundred|thousand|dozen))"
+    r"|some(?! (?:of )?(?:\d|twenty|thirty|forty|fifty|sixty|hundred))"
     r"|several(?! (?:hundred|thousand|dozen))|one or two"
     r"|two or three|a couple|a handful|others|one man|one woman"
     r"|somebody|someone|a man|a woman|here and there|now and then|occasional\w*|sometimes)\b"
@@ -104,12 +112,14 @@ class Cue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         phrases: How; see prompts/stride/cues.yaml.
         denies: Cue that is said where this one is denied ("nobody moves"); null for none.
         beside: Whether its phrases count beside longer ones that overlap them.
+        where: Whether it only says where: "nobody stops at the gate" does not deny the gate.
     """
 
     says: Text
     phrases: Annotated[list[Text], Meta(min_length=1)]
     denies: Text | None = None
     beside: bool = False
+    where: bool = False
 
 
 class CueSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,10 +170,11 @@ class Cues:
         elsewhere = bool(
             _BACKGROUND.search(whole) or _UNREAL.search(clause) or _ASKED.match(plain[end:])
         ) or self._of_others(clause)
-        refuted = not elsewhere and (_negated(clause) or bool(_OVER.match(plain[end:])))
-        few = bool(_FEW.search(clause))
-        found = Found(name, plain[begin:end], begin, elsewhere or refuted, few, refuted)
-        other = self.sheet.cues[name].denies
+        cue, few = self.sheet.cues[name], bool(_FEW.search(clause))
+        negated = _negated(clause) or bool(_OVER.match(plain[end:]))
+        refuted = negated and not elsewhere and not cue.where
+        found = Found(name, plain[begin:end], begin, elsewhere or negated, few, refuted)
+        other = cue.denies
         if found.refuted and other is not None:
             said = _NOT.search(clause)
             words = plain[begin - len(clause) + (said.start() if said else 0) : end]
@@ -187,6 +198,8 @@ def _nouns(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def _negated(clause: str) -> bool:
+    if _WHO.search(clause):
+        return False
     negations = list(_NOT.finditer(_NOT_ALL.sub(lambda part: "x" * len(part[0]), clause)))
     return bool(negations) and not _CEASE.search(clause[negations[-1].end() :])
 

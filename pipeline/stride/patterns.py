@@ -141,14 +141,14 @@ class PatternBank:
     def __init__(self, sheet: _Patterns, facts: TrajFacts, cues: Cues) -> None:
         self.patterns = {pattern.id: pattern for pattern in sheet.patterns}
         self.facts, self.more, self._dense = facts, sheet.more, sheet.dense
-        self._denied, self._cues = sheet.denied, cues.sheet.cues
+        self.denied, self._cues = sheet.denied, cues.sheet.cues
         try:
             self._reader = Reader(cues, self.patterns)
         except ValueError as fault:
             raise ParameterError(
                 f"prompts/stride/patterns.yaml: {fault}; mend the pattern"
             ) from None
-        named = [one.cue for one in self.more] + [cue for one in self._denied for cue in one.cues]
+        named = [one.cue for one in self.more] + [cue for one in self.denied for cue in one.cues]
         for cue in named:
             if cue not in self._cues:
                 raise ParameterError(
@@ -167,28 +167,33 @@ class PatternBank:
         return reading._replace(pattern=None, refused=fault) if fault else reading
 
     def fault(self, reading: Reading, name: str) -> str:
-        """Say why a pace that a text states, or a denial, is not of a pattern; "" where all are."""
-        low, high = self._pace(name)
-        return pace_fault(reading.stated, low, high) or self._denial_fault(reading, name)
+        """Say what a text states, denies or says besides that is not of a pattern; "" for nothing.
 
-    def _denial_fault(self, reading: Reading, name: str) -> str:
-        bounds = [
-            self._bound(check)
-            for question in self.patterns[name].questions
-            for check in question.checks
+        That is a pace, or a thing whose measures lie apart from those of the pattern: an audience
+        of which nobody stops, people who flee and slow down.
+        """
+        low, high = self._pace(name)
+        pace = pace_fault(reading.stated, low, high)
+        if pace:
+            return pace
+        checks = [check for question in self.patterns[name].questions for check in question.checks]
+        bounds = [self.bound(check) for check in checks]
+        told: list[tuple[str, More | Denied]] = [
+            (f"a denial that {self._cues[cue].says}", one) for one, cue in self._denials(reading)
         ]
-        for one, cue in self._denials(reading):
-            without = {check.function: self._bound(check) for check in one.checks}
-            if any(apart(mine, without.get(mine.function)) for mine in bounds):
-                says = self._cues[cue].says
-                return f"words that fit each other, found those of {name} and a denial that {says}"
+        said = [one for one in self.more if one.cue in reading.also and not one.instead]
+        told += [(f"that {self._cues[one.cue].says}", one) for one in said]
+        for words, one in told:
+            other = {check.function: self.bound(check) for check in one.checks}
+            if any(apart(mine, other.get(mine.function)) for mine in bounds):
+                return f"words that fit each other, found those of {name} and {words}"
         return ""
 
     def _denials(self, reading: Reading) -> list[tuple[Denied, str]]:
         """Return what a text denies, each with the cue it does so by."""
         return [
             (one, next(cue for cue in one.cues if cue in reading.without))
-            for one in self._denied
+            for one in self.denied
             if set(one.cues) & set(reading.without)
         ]
 
@@ -237,7 +242,7 @@ class PatternBank:
         """
         pattern = self._known(name)
         asked = [
-            Asked(one.axis, one.ask, [self._bound(check) for check in one.checks])
+            Asked(one.axis, one.ask, [self.bound(check) for check in one.checks])
             for one in pattern.questions
         ]
         why = (
@@ -259,7 +264,7 @@ class PatternBank:
         return Specification(why, asked)
 
     def _instead(self, asked: list[Asked], one: More) -> list[Asked]:
-        mine = {check.function: self._bound(check) for check in one.checks}
+        mine = {check.function: self.bound(check) for check in one.checks}
         return [
             msgspec.structs.replace(
                 question,
@@ -270,8 +275,8 @@ class PatternBank:
 
     def _without(self, asked: list[Asked], one: Denied) -> list[Asked]:
         """Narrow what would be met by what a text denies, and ask for that in its words."""
-        without = {check.function: self._bound(check) for check in one.checks}
-        instead = {check.function: self._bound(check) for check in one.instead or one.checks}
+        without = {check.function: self.bound(check) for check in one.checks}
+        instead = {check.function: self.bound(check) for check in one.instead or one.checks}
         made = []
         for question in asked:
             mine = [
@@ -292,7 +297,7 @@ class PatternBank:
         What many a crowd passes, such as an even pace, then earns no question of its own.
         """
         bound = {check.function for question in asked for check in question.measurements}
-        checks = [self._bound(check) for check in one.checks if check.function not in bound]
+        checks = [self.bound(check) for check in one.checks if check.function not in bound]
         if not checks:
             return asked
         for number, question in enumerate(asked):
@@ -309,7 +314,7 @@ class PatternBank:
 
     def _pace(self, name: str) -> tuple[float | None, float | None]:
         bounds = [
-            self._bound(check)
+            self.bound(check)
             for question in self.patterns[name].questions
             for check in question.checks
             if check.function == _SPEED
@@ -349,7 +354,7 @@ class PatternBank:
         if stated is None and DENSE not in reading.also:
             return asked
         dense = Asked(
-            self._dense.axis, self._dense.ask, [self._bound(check) for check in self._dense.checks]
+            self._dense.axis, self._dense.ask, [self.bound(check) for check in self._dense.checks]
         )
         if stated is not None:
             (bound,) = dense.measurements
@@ -374,7 +379,8 @@ class PatternBank:
             for question in asked
         ]
 
-    def _bound(self, check: Check) -> Bound:
+    def bound(self, check: Check) -> Bound:
+        """Return a check with its range in numbers."""
         low: float | None
         high: float | None
         if check.range is not None:

@@ -66,7 +66,7 @@ class Reading(NamedTuple):
         decided: What spoke for it, strongest first.
         denied: Words that the text denies or puts before or after what it tells.
         also: Everything the text says, by cue, in its order.
-        without: What it says does not happen, by cue, in its order.
+        without: What it says does not happen, and nowhere that it does, by cue, in its order.
         stated: Numbers.
         nearest: Patterns that come nearest, at most three, where it is refused.
         refused: Why; "" where it is not.
@@ -109,11 +109,12 @@ class Reader:
         found = self._cues.found_in(text)
         said = [one for one in found if not one.denied]
         also = tuple(dict.fromkeys(one.cue for one in said))
-        without = tuple(dict.fromkeys(one.cue for one in found if one.refuted and one.cue not in also))
+        refuted = tuple(dict.fromkeys(one.cue for one in found if one.refuted))
+        without = tuple(cue for cue in refuted if cue not in also)
         signs = {name: _signs(pattern, said) for name, pattern in self._patterns.items()}
         weight = {
             name: sum(sign.weight for sign in mine)
-            - _OF_DENIED * sum(self._patterns[name].signs.get(cue, 0.0) for cue in without)
+            - _OF_DENIED * sum(self._patterns[name].signs.get(cue, 0.0) for cue in refuted)
             for name, mine in signs.items()
         }
         order = sorted(self._patterns, key=lambda name: -weight[name])
