@@ -264,6 +264,8 @@ class PatternBank:
         return Specification(why, asked)
 
     def _instead(self, asked: list[Asked], one: More) -> list[Asked]:
+        """Put checks in the place of those of the same measures, and ask for the others."""
+        asked = self._added(asked, one)
         mine = {check.function: self.bound(check) for check in one.checks}
         return [
             msgspec.structs.replace(
@@ -292,25 +294,37 @@ class PatternBank:
         return made
 
     def _added(self, asked: list[Asked], one: More) -> list[Asked]:
-        """Put checks to a question of their axis that has room, or ask one more.
+        """Put checks to a question that has room, or ask one more.
 
-        What many a crowd passes, such as an even pace, then earns no question of its own.
+        What all walkers pass that read nothing, such as an even pace, tells nothing by itself: it
+        stands beside two other checks, or is left out. Everything else goes into a question of its
+        axis, or into one of its own.
         """
         bound = {check.function for question in asked for check in question.measurements}
         checks = [self.bound(check) for check in one.checks if check.function not in bound]
-        if not checks:
+        telling = [check for check in checks if not self.facts.idle(check)]
+        for check in checks:
+            if check not in telling:
+                asked = self._beside_two(asked, one, check)
+        if not telling:
             return asked
         for number, question in enumerate(asked):
-            if question.axis == one.axis and len(question.measurements) + len(checks) <= _CHECKS:
-                joined = Asked(
-                    one.axis,
-                    f"{question.question} {one.ask}",
-                    [*question.measurements, *checks],
-                )
-                return [*asked[:number], joined, *asked[number + 1 :]]
-        if len(asked) >= MOST_QUESTIONS or BINDABLE[checks[0].function].axis != one.axis:
+            if question.axis == one.axis and len(question.measurements) + len(telling) <= _CHECKS:
+                return _joined(asked, number, one, telling)
+        if len(asked) >= MOST_QUESTIONS or BINDABLE[telling[0].function].axis != one.axis:
             return asked
-        return [*asked, Asked(one.axis, one.ask, checks)]
+        return [*asked, Asked(one.axis, one.ask, telling)]
+
+    def _beside_two(self, asked: list[Asked], one: More, check: Bound) -> list[Asked]:
+        axis = BINDABLE[check.function].axis
+        room = [
+            number
+            for number, question in enumerate(asked)
+            if len(question.measurements) == _CHECKS - 1
+            and not any(self.facts.idle(mine) for mine in question.measurements)
+        ]
+        room.sort(key=lambda number: asked[number].axis != axis)
+        return _joined(asked, room[0], one, [check]) if room else asked
 
     def _pace(self, name: str) -> tuple[float | None, float | None]:
         bounds = [
@@ -398,6 +412,14 @@ class PatternBank:
             self.facts.tolerance[check.function],
             f"{check.why} ({source}{beyond})",
         )
+
+
+def _joined(asked: list[Asked], number: int, one: More, checks: list[Bound]) -> list[Asked]:
+    """Return questions with checks put to one of them."""
+    mine = asked[number]
+    words = mine.question if mine.question.endswith(one.ask) else f"{mine.question} {one.ask}"
+    joined = Asked(mine.axis, words, [*mine.measurements, *checks])
+    return [*asked[:number], joined, *asked[number + 1 :]]
 
 
 def _ends(bound: Bound) -> tuple[float, float]:

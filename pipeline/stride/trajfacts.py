@@ -8,6 +8,7 @@ They help whoever writes a question to choose bounds. They are references by sit
 truth for any one scenario.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +20,7 @@ from pipeline.errors import ParameterError
 from pipeline.keys import Text
 from pipeline.params import document_of
 from pipeline.stride.corrected import BINDABLE
+from pipeline.stride.spec_records import Bound
 
 Range = tuple[float, float]
 Side = Literal["up", "down"]
@@ -84,6 +86,13 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         down = any(sides.get(name) == "down" for name, one in bands.items() if one[0] == low)
         up = any(sides.get(name) == "up" for name, one in bands.items() if one[1] == high)
         return None if down else low, None if up else high
+
+    def idle(self, bound: Bound) -> bool:
+        """Tell whether all walkers that read nothing pass a bound; what is not listed is 0."""
+        low = -math.inf if bound.min is None else bound.min - bound.delta_value
+        high = math.inf if bound.max is None else bound.max + bound.delta_value
+        found = [one.get(bound.function, (0.0, 0.0)) for one in self.anti_references.values()]
+        return all(low <= least and most <= high for least, most in found)
 
     def beyond(self, measure: str, name: str) -> str:
         """Return what to add to a band in words: " and above", " and below", or nothing."""

@@ -146,6 +146,46 @@ def test_a_perfect_lane_passes_all_that_is_asked_of_one(kind):
     ]
 
 
+def through_a_view(angles_rad: np.ndarray, *, frames: int = 400) -> Trajectory:
+    """Return people at 1.1 m/s along chords of a view of 20 m, each there only while inside."""
+    rng = np.random.default_rng(5)
+    heading = np.column_stack((np.cos(angles_rad), np.sin(angles_rad)))
+    side = rng.uniform(-7.0, 7.0, len(angles_rad))
+    middle = np.array([50.0, 50.0]) + side[:, None] * heading[:, ::-1] * (-1.0, 1.0)
+    at_s = rng.uniform(0.0, frames * DT_S, len(angles_rad))
+    way = 1.1 * (np.arange(frames)[:, None] * DT_S - at_s)
+    positions = middle + way[:, :, None] * heading
+    present = np.hypot(*(positions - 50.0).transpose(2, 0, 1)) < 10.0
+    return trajectory(
+        positions, present, dt_s=DT_S,
+        velocity=np.broadcast_to(1.1 * heading, positions.shape).copy(),
+        goal=positions[-1], radius=np.full(len(angles_rad), 0.2),
+    )  # fmt: skip
+
+
+def test_who_crosses_a_view_each_in_an_own_direction_passes_all_that_is_asked_of_it():
+    walk = through_a_view(np.random.default_rng(3).uniform(-np.pi, np.pi, 120))
+    made = record("crossing", walk)
+    assert made["recordings"][0]["score"] == 1, made["checks"]
+
+
+def test_entering_and_leaving_a_view_is_no_gathering():
+    """From edge to edge of a view everybody comes nearer to the middle of all ends."""
+    seen = 0
+    for kind, angles in (
+        ("crossing", np.linspace(-np.pi, np.pi, 121)[:-1]),
+        ("stroll", np.linspace(-np.pi, np.pi, 121)[:-1]),
+        ("counterflow", np.repeat([0.0, np.pi], 60)),
+        ("stream", np.zeros(60)),
+    ):
+        for check in record(kind, through_a_view(angles))["checks"]:
+            if check["function"] == "convergence_score":
+                seen += 1
+                assert check["found"][0]["value"] > 0.6
+                assert check["found"][0]["passed"], (kind, check)
+    assert seen == 3  # stroll asks no such thing
+
+
 # ---- the command
 
 
