@@ -316,15 +316,20 @@ class PatternBank:
         return [*asked, Asked(one.axis, one.ask, telling)]
 
     def _beside_two(self, asked: list[Asked], one: More, check: Bound) -> list[Asked]:
+        """Put a check to the two that these walkers pass most, where it gives away least."""
         axis = BINDABLE[check.function].axis
+
+        def given(number: int) -> tuple[int, bool]:
+            mine = asked[number]
+            return -sum(len(self.facts.passing(b)) for b in mine.measurements), mine.axis != axis
+
         room = [
             number
             for number, question in enumerate(asked)
             if len(question.measurements) == _CHECKS - 1
             and not any(self.facts.idle(mine) for mine in question.measurements)
         ]
-        room.sort(key=lambda number: asked[number].axis != axis)
-        return _joined(asked, room[0], one, [check]) if room else asked
+        return _joined(asked, min(room, key=given), one, [check]) if room else asked
 
     def _pace(self, name: str) -> tuple[float | None, float | None]:
         bounds = [

@@ -87,12 +87,19 @@ class TrajFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         up = any(sides.get(name) == "up" for name, one in bands.items() if one[1] == high)
         return None if down else low, None if up else high
 
-    def idle(self, bound: Bound) -> bool:
-        """Tell whether all walkers that read nothing pass a bound; what is not listed is 0."""
+    def passing(self, bound: Bound) -> list[str]:
+        """Return which walkers that read nothing pass a bound; what is not listed of them is 0."""
         low = -math.inf if bound.min is None else bound.min - bound.delta_value
         high = math.inf if bound.max is None else bound.max + bound.delta_value
-        found = [one.get(bound.function, (0.0, 0.0)) for one in self.anti_references.values()]
-        return all(low <= least and most <= high for least, most in found)
+        found = {
+            name: values.get(bound.function, (0.0, 0.0))
+            for name, values in self.anti_references.items()
+        }
+        return [name for name, (least, most) in found.items() if low <= least and most <= high]
+
+    def idle(self, bound: Bound) -> bool:
+        """Tell whether all walkers that read nothing pass a bound."""
+        return len(self.passing(bound)) == len(self.anti_references)
 
     def beyond(self, measure: str, name: str) -> str:
         """Return what to add to a band in words: " and above", " and below", or nothing."""
