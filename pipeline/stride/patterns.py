@@ -3,7 +3,7 @@
     bank = read_patterns(PROMPTS / "stride")
     bank.read("A school class follows its teacher across the square.").pattern   ->  "pack"
     bank.specification("pack", reading)
-    ->  Specification(questions=[Asked(axis="V", question="Does the group walk at an easy pace?",
+    ->  Specification(questions=[Asked(axis="V", question="Does the group walk ...?",
                                        measurements=[Bound("mean_speed", 0.8, 1.5, ...)]), ...])
 
 Ranges are hulls of TrajFacts bands, or rest on a publication or on arithmetic that stands beside

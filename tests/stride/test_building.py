@@ -222,7 +222,7 @@ def test_compile_turns_a_text_into_a_benchmark_of_one(project, capsys):
     assert command_line.main([*command, "--out", "open.json"]) == 0
     told = capsys.readouterr().out
     assert text in told
-    assert "Q1 V: Does the group walk at an easy pace?" in told
+    assert "Q1 V: Does the group walk at an easy pace, the same pace for all?" in told
     assert "mean_speed 0.8 to 1.5, tolerance" in told
     assert "flow_alignment 0.8 or more, tolerance" in told
     assert "directional_entropy_normalized 0.55 or less, tolerance" in told
