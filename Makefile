@@ -2,17 +2,18 @@
 # make test    set up, with the model engines, then run every check: lint, types, tests
 # make setup   only the environment
 # make rules   compile the rules of quality control again after an edit; they work without, slower
+# make wordnet also the synonyms for METEOR, 8 MB of Debian's; without them that measure has another name
 # make models  also what the model engines need (vLLM for CPUs, Ray, a small model): about 3 GB
 PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: repro test setup rules models lint types browser
+.PHONY: repro test setup rules wordnet models lint types browser
 
 repro: setup
 	dvc repro
 
-test: setup rules models browser lint types
+test: setup rules wordnet models browser lint types
 	pytest
 
 lint: setup
@@ -38,6 +39,9 @@ $(BIN)/.installed: requirements.txt
 # Where a rule was edited, its source is read until this is run: slower, and the same otherwise.
 rules: setup
 	python -m pipeline.quality.compiling
+
+wordnet: setup
+	python -m pipeline.tasks.wordnet
 
 models: $(BIN)/.models-installed
 

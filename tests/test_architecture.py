@@ -27,9 +27,13 @@ DOORS = {
     "openai": {"pipeline/language/engines/openai.py"},
     "ray": {"pipeline/language/engines/ray.py"},
     "jupedsim": {"pipeline/stride/generators/jupedsim.py"},
+    "nltk": {"pipeline/tasks/meteor.py"},
+    "tokenizers": {"pipeline/tasks/minilm.py"},
+    "sentence_transformers": {"pipeline/tasks/embedding.py"},
 }
 SLOW = {"osmnx", "geopandas", "sklearn", "overturemaps", "matplotlib", "networkx"} | {
-    "vllm", "openai", "ray", "torch", "transformers", "jupedsim"
+    "vllm", "openai", "ray", "torch", "transformers", "jupedsim", "nltk",
+    "sentence_transformers",
 }  # fmt: skip
 FILE_LINES = 450
 

@@ -17,6 +17,8 @@ from pipeline.hashes import sha256_of
 from pipeline.keys import check_values
 from pipeline.params import Parameters
 from pipeline.release.release import ReleaseSettings
+from pipeline.tasks.caption_floors import caption_references
+from pipeline.tasks.captioning import CaptionScorer
 from pipeline.tasks.compare import compare_files, comparison_lines, write_comparison
 from pipeline.tasks.floors import generation_references
 from pipeline.tasks.generation import ORACLE, GenerationScorer
@@ -26,7 +28,7 @@ from pipeline.tasks.released import Release, open_release
 from pipeline.tasks.report import Source, report_of, table_lines, write_report
 from pipeline.tasks.retrieval import RetrievalScorer
 from pipeline.tasks.retrieval_floors import retrieval_references
-from pipeline.tasks.settings import GenerationSettings
+from pipeline.tasks.settings import CaptioningSettings, GenerationSettings
 
 
 class Order(NamedTuple):
@@ -70,10 +72,19 @@ def _retrieval(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
     return scorer.scored(found), retrieval_references(scorer, found, seed=seed)
 
 
+def _captioning(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
+    settings = settings_of(order, "score_captioning", CaptioningSettings)
+    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
+    scorer = CaptionScorer(order.release, order.split, settings, near=near.near_jaccard)
+    scored = scorer.score(order.predictions, file=order.file)
+    return scored, caption_references(scorer, seed=order.parameters.section("seed", int))
+
+
 # A task gives its scores and those of its floors and ceilings; its name also stands in the parser.
 SCORERS: dict[str, Callable[[Order], tuple[Scored, tuple[Reference, ...]]]] = {
     "generation": _generation,
     "retrieval": _retrieval,
+    "captioning": _captioning,
 }
 
 

@@ -19,6 +19,10 @@ typical use:
 
 Predictions are Parquet or JSONL, one row per instance: schemas/generation_prediction.schema.json,
 retrieval_prediction.schema.json, caption_prediction.schema.json.
+
+METEOR needs WordNet: `make wordnet`, or `python -m pipeline.tasks.wordnet FILE FILE` with Debian's
+packages wordnet-base and wordnet-sense-index. Without it the measure is `meteor_exact_stem`.
+
 `tasks ACTION --help` says more.
 """
 _SCORE = (
@@ -31,7 +35,7 @@ _COMPARE = (
     " paired permutation tests, p-values corrected over the measures (Holm), for all instances and"
     " each value of each group. Reports of other tasks, splits, releases or options are refused."
 )
-TASKS = ("generation", "retrieval")
+TASKS = ("generation", "retrieval", "captioning")
 
 Actions = argparse._SubParsersAction
 

@@ -10,6 +10,7 @@ Files are read when they are first needed, so a task that needs no names runs wi
 """
 
 import hashlib
+import json
 from functools import cached_property
 from pathlib import Path
 
@@ -86,6 +87,24 @@ class Release:
         """Read instance_id and split of all instances of a task."""
         columns = ["instance_id", "split"]
         return pl.concat(self._read(f"{task}/{split}", task, columns=columns) for split in SPLITS)
+
+    @cached_property
+    def name(self) -> str:
+        """The city's name in texts, as its contents tell it.
+
+        Raises:
+            SourceError: There is no contents.json: beside the tables of a published release, in
+                data/contents/ of a built one.
+        """
+        published = self.folder / "contents.json"
+        built = self.folder.resolve().parent.parent / "contents" / f"{self.city}.json"
+        for file in (published, built):
+            if file.is_file():
+                return str(json.loads(file.read_bytes())["name"])
+        raise SourceError(
+            f"{published}: expected the contents of the release, found neither this file nor"
+            f" {built}; get it with `dvc pull`, or build it with `dvc repro publish`"
+        )
 
     @cached_property
     def roads(self) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""How routes are scored: section `score_generation` of params.yaml; the command may override it."""
+"""How predictions are scored: sections `score_*` of params.yaml; the command may override them."""
 
 from typing import Annotated, Literal
 
@@ -26,3 +26,18 @@ class GenerationSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     edr_m: Positive
     over_length: Annotated[float, Meta(gt=1)]
     under_length: Annotated[float, Meta(gt=0, lt=1)]
+
+
+class CaptioningSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Section `score_captioning` of params.yaml.
+
+    Attributes:
+        beside_m: A place that a caption names lies on the trip if it is so near the road driven,
+            metres.
+        anchor_m: Likewise, to the first and the last segment, metres.
+        bertscore: Whether BERTScore is measured; it takes most of the time.
+    """
+
+    beside_m: Annotated[float, Meta(ge=0, le=1000)]
+    anchor_m: Annotated[float, Meta(ge=0, le=1000)]
+    bertscore: bool

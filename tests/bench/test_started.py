@@ -184,6 +184,7 @@ def _model(project: Project) -> list[object]:
 SMALLEST = {
     "accuracy": Smallest(_matched, '"f1": '),
     "agreement": Smallest(lambda _: ["--items", 100], "100 items by 3 raters: alpha"),
+    "captions": Smallest(_city, r"captions; in a CPU second: ROUGE-L [\d,]+"),
     "cases": Smallest(
         _traces, r"(?s)standing +\| +1 \| +1 \|.*trips +\| +1 \| +1 .*60 s +\| 1.0000"
     ),
