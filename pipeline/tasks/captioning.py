@@ -214,7 +214,8 @@ class CaptionScorer:
             {"encoder": MODEL, "encoder_sha256": self._encoder.revision} if self._encoder else {}
         )
         told = {"meteor": self._meteor.name, "known_route_near": self._near}
-        return msgspec.to_builtins(self._settings) | encoder | told
+        settings: dict[str, Any] = msgspec.to_builtins(self._settings)
+        return settings | encoder | told
 
     @cached_property
     def _city(self) -> CityEvidence:

@@ -35,7 +35,7 @@ CAPTION = "trajectory_caption"
 # What was planned of a trip is not released, and judges no caption.
 _NOT_PLANNED = Intents([], [], [], "", [], [], None, None, None)
 # Rules only say what they find: what a model writes is scored, neither mended nor refused.
-_POLICIES = Policies(**dict.fromkeys(Policies.__struct_fields__, "flag"))
+_POLICIES = msgspec.convert(dict.fromkeys(Policies.__struct_fields__, "flag"), Policies)
 _NO_LIMIT = Wording(Longest(**dict.fromkeys(Longest.__struct_fields__, 1 << 62)), 1.0)
 # The fewest phases of a trip, an origin and a destination.
 _PHASES = CompressSettings(min_phases=2)
@@ -143,7 +143,7 @@ class CityEvidence:
         columns = [found[column].to_list() for column in ("p", "place", "distance_m")]
         for first, end in pairwise(cuts):
             rows = zip(*(column[first:end] for column in columns), strict=True)
-            yield [Place(p, *self._held[place], distance_m) for p, place, distance_m in rows]
+            yield [Place(p, *self._held[int(place)], distance_m) for p, place, distance_m in rows]
 
     @cached_property
     def _named(self) -> pl.DataFrame:
@@ -151,7 +151,7 @@ class CityEvidence:
         return named_places(self._cells).sort("id")
 
     @cached_property
-    def _held(self) -> list[tuple[Any, ...]]:
+    def _held(self) -> list[tuple[str, str, str | None, str, float, float]]:
         """What a record tells of each place beside phase and distance."""
         return self._named.select("id", "name", "category", "group", "lon", "lat").rows()
 
