@@ -23,7 +23,9 @@ from pipeline.store import StageIO
 # Keys of a city's file that no stage needs by itself: they describe the city to readers.
 DESCRIPTIVE_KEYS = frozenset({"name", "language"})
 # Keys of params.yaml that no stage is given: they decide no value of the data.
-SHARED_KEYS = frozenset({"cities", "frozen", "ledger", "seeding", "score_generation"})
+SHARED_KEYS = frozenset(
+    {"cities", "frozen", "ledger", "seeding", "score_captioning", "score_generation"}
+)
 _NEW_VALUES_BEFORE_COLLECTING = 50_000
 
 
