@@ -202,6 +202,7 @@ STAGES: tuple[Stage, ...] = (
             "pipeline/quality/tables/nouns.yaml",
             "pipeline/quality/tables/roles.yaml",
             "pipeline/quality/tables/terms.yaml",
+            "pipeline/quality/tables/unrecorded.yaml",
             "prompts/verify",
             "prompts/verify_texts",
             "prompts/vocabulary.yaml",

@@ -26,8 +26,9 @@ from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fa
 from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, Lexicon, Reading
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
-from pipeline.quality.tables import TABLES, word_tables
+from pipeline.quality.tables import TABLES, unrecorded_table, word_tables
 from pipeline.quality.terminology import Terminology, read_terms
+from pipeline.quality.unrecorded import Unrecorded
 from pipeline.quality.wording import Wording, whole_text
 from pipeline.records import (
     AnnotatedTrip,
@@ -109,6 +110,7 @@ class Inspector:
         self._terms = Terminology(read_terms(TABLES / "terms.yaml"), tables)
         self._claims = ClaimChecker(nouns)
         self._grounder = Grounder(names, tables)
+        self._unrecorded = Unrecorded(unrecorded_table(), tables)
         self._longest = {field: wording.longest.of(field) for field in FIELDS}
         self._most_foreign_share = wording.most_foreign_share
         self._reader = EvidenceReader(names)
@@ -179,7 +181,11 @@ class Inspector:
                 *claims,
                 *(_doubtful(field, reading.text, span) for span in grounded.doubtful),
             ]
-        hits = [*grounded.hits, *claimed.hits]
+        hits = [
+            *grounded.hits,
+            *claimed.hits,
+            *self._unrecorded.hits(reading, grounded.mentions, field=field),
+        ]
         longest = self._longest[field]
         if reading.flags & _PLAIN != LETTERS or len(reading.text) > longest:
             hits += whole_text(

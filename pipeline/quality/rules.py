@@ -35,6 +35,7 @@ class Rule(StrEnum):
     WRONG_DISTANCE = "wrong_distance"
     WRONG_COUNT = "wrong_count"
     IMPOSSIBLE_TIME = "impossible_time"
+    UNRECORDED = "unrecorded"
     # 2 terminology
     LABEL = "label"
     PIPELINE_WORD = "pipeline_word"
@@ -99,6 +100,7 @@ class Policies(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     wrong_distance: Final
     wrong_count: Final
     impossible_time: Final
+    unrecorded: Final
     label: Mendable
     pipeline_word: Final
     not_english: Final

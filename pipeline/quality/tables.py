@@ -96,6 +96,18 @@ class _Roles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     joining: list[str]
 
 
+class UnrecordedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """unrecorded.yaml: the phrases that claim what no record of a drive can bear."""
+
+    phrases: dict[str, list[str]]
+    groups: dict[str, list[str]]
+    between: list[str]
+    denying: list[str]
+    drives: list[str]
+    driven: list[str]
+    told: list[str]
+
+
 class WordTables(msgspec.Struct, frozen=True, dict=True):
     """All tables that decide what is a name and what it is to a trip."""
 
@@ -328,3 +340,14 @@ def word_tables() -> WordTables:
         common_words=document_of(TABLES / "common_words.yaml", dict[str, str]),
         roles=document_of(TABLES / "roles.yaml", _Roles),
     )
+
+
+@cache
+def unrecorded_table() -> UnrecordedTable:
+    """Return the phrases that no record of a drive can bear, read once.
+
+    Raises:
+        ParameterError: The table is missing or broken.
+    """
+    table: UnrecordedTable = document_of(TABLES / "unrecorded.yaml", UnrecordedTable)
+    return table
