@@ -27,6 +27,8 @@ ELSEWHERE = {rule for rule in Rule if STAGE_OF[rule] == "diversity"} | {
     Rule.UNSAFE_REPAIR,
     Rule.UNSUPPORTED,
 }
+# Labelled where it stands since it is a rule; of its own are the texts of test_unrecorded.py.
+NEWER = {Rule.UNRECORDED.value}
 MEASURED = sorted({rule.value for rule in Rule} - ELSEWHERE)
 Z = 1.959964  # of the normal distribution, for 95 %
 
@@ -176,7 +178,8 @@ def test_about_half_of_the_texts_are_wrong_and_every_rule_on_single_texts_is_lab
         one for one in texts if any(policies.action(Rule(rule)) != "flag" for rule in one["rules"])
     ]
     assert 0.4 <= len(wrong) / len(texts) <= 0.6
-    assert {rule for one in texts for rule in one["rules"]} == set(MEASURED)
+    labelled = {rule for one in texts for rule in one["rules"]}
+    assert labelled <= set(MEASURED) <= labelled | NEWER
 
 
 def test_a_blind_text_is_called_faulty_where_a_label_stands():
