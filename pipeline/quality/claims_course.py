@@ -5,8 +5,9 @@
     "keep going east"          ->  contradicted by the whole way
 
 A direction said with a road is held against that road's phases, said at the start against the first
-ones, said alone against the whole way or, in a caption, against any phase. It is supported within a
-sector and a half of the eight, contradicted from a right angle on, and open between.
+ones, said alone against the whole way or, in a caption, against any phase. "Mostly north" is held
+against the whole way in every text, or against the whole of the road it is said with. It is supported
+within a sector and a half of the eight, contradicted from a right angle on, and open between.
 """
 
 from bisect import bisect_left
@@ -43,9 +44,15 @@ _LETTERS_BEFORE = word_set(
 )
 _LETTERS_AFTER = frozenset({"via", "on", "along", "past", "through"})
 _OVERALL = word_set(
-    "mostly mainly main general generally overall throughout all whole always still "
-    "direction course bearing straight most"
+    "mostly mainly largely chiefly primarily predominantly main general generally overall throughout "
+    "all whole always still direction course bearing straight most"
 )
+# These tell of the whole way in a caption too, where "still" and "straight" tell of a stretch.
+_MOSTLY = word_set(
+    "mostly mainly largely chiefly primarily predominantly generally general overall throughout whole "
+    "most"
+)
+_LEFT = frozenset({"from", "leave", "leaves", "leaving", "off"})
 _AT_FIRST = word_set(
     "first initially start starts starting sets set leave leaves leaving depart departs "
     "begin begins"
@@ -57,8 +64,8 @@ _DENYING = frozenset({"without", "not", "never"})
 _PARTING = frozenset({"and", "then", "before"})
 _OPENING_WORDS = 8
 _NEAR_DEG, _FAR_DEG = 67.5, 90.0
-# Share of a road from which on it counts as all of it.
-_MOST_OF_WAY = 0.75
+# Shares of a way: from the first on it counts as all of it, from the other on it is mostly so.
+_MOST_OF_WAY, _HALF_OF_WAY = 0.75, 0.5
 # Below this the way winds, and so may its directions.
 _STRAIGHT, _PHASE_STRAIGHT = 0.4, 0.5
 
@@ -154,21 +161,26 @@ def _judged(
     first, last = _clause(reading, number, end)
     phases = evidence.trip.phases
     words = [word.canonical for word in reading.words[first:last]]
-    if caption or _OVERALL.isdisjoint(words):
+    overall = not (_MOSTLY if caption else _OVERALL).isdisjoint(words)
+    if overall and not _MOSTLY.isdisjoint(words):
+        roads = _roads_beside(reading, first, last, mentions)
+        if roads and _mostly(said, evidence.along(roads)) == SUPPORTED:
+            return _Held(SUPPORTED, f"most of {' and '.join(roads)}"), "road"
+    if not overall:
         found = _by_road(said, reading, number, end, evidence, mentions, caption=caption)
         if found is not None:
             return found
         if _tells_start(reading, first, last) or (caption and _is_opening(reading, first)):
             return _against(said, phases[:3]), "start"
-    if caption or not _TURNS.isdisjoint(words):
+    if (caption and not overall) or not _TURNS.isdisjoint(words):
         return _against(said, phases), "any phase"
     heading = degrees(atan2(*evidence.course))
     expected = f"{_POINTS[int((heading % 360.0 + 22.5) // 45.0) % 8]} overall"
     verdict, how = _by_angle(_apart(said, heading)), "whole way"
     if evidence.straightness < _STRAIGHT:
-        verdict, how = UNVERIFIED, "winding"
+        verdict, how = _mostly(said, phases) if overall else UNVERIFIED, "winding"
     part = None
-    if verdict != SUPPORTED and _OVERALL.isdisjoint(words):
+    if verdict != SUPPORTED and not overall:
         part = _of_a_part(said, reading, number, evidence)
     return part or (_Held(verdict, expected), how)
 
@@ -262,6 +274,40 @@ def _tells_start(reading: Reading, first: int, end: int) -> bool:
         and not (number and words[number - 1].canonical in _DENYING)
         for number in range(first, end)
     )
+
+
+def _roads_beside(
+    reading: Reading, first: int, last: int, mentions: Sequence[Mention]
+) -> list[str]:
+    """Return the roads of a clause and the one right before it, but for those left or driven to.
+
+    "follows Rua B, mostly north", "runs mostly north along Rua B", not "from Rua A mostly north".
+    """
+    begin, stop = reading.starts[first], reading.starts[last]
+    beside = [one for one in mentions if begin - one.end <= len(", ") and one.start < stop]
+    return [
+        one.name
+        for one in beside
+        if one.kind == "road"
+        and not _is_driven_to(reading, one)
+        and _word_before(reading, one) not in _LEFT
+    ]
+
+
+def _word_before(reading: Reading, mention: Mention) -> str:
+    before = bisect_left(reading.starts, mention.start) - 1
+    return reading.words[before].canonical if before >= 0 else ""
+
+
+def _mostly(said: float, phases: Sequence[Phase]) -> ClaimVerdict:
+    """Return what the lengths of some phases make of a direction that is that of most of them."""
+    way_m = sum(phase.length_m for phase in phases)
+    straight = [phase for phase in phases if phase.heading_strength >= _PHASE_STRAIGHT]
+    apart = [(_apart(said, phase.heading_deg), phase.length_m) for phase in straight]
+    if sum(length for angle, length in apart if angle <= _NEAR_DEG) > _HALF_OF_WAY * way_m:
+        return SUPPORTED
+    elsewhere_m = sum(length for angle, length in apart if angle >= _FAR_DEG)
+    return CONTRADICTED if elsewhere_m > _HALF_OF_WAY * way_m else UNVERIFIED
 
 
 def _road_after(reading: Reading, end: int, mentions: Sequence[Mention]) -> list[str]:

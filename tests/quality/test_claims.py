@@ -436,6 +436,18 @@ BENDS = town_of(
 )
 
 
+WEST = town_of(
+    planned_trip(
+        phased_trip(
+            step(["Rua A"], heading_deg=0.0, length_m=400.0),
+            step(["Rua B"], heading_deg=270.0, length_m=800.0),
+            step(["Rua B"], heading_deg=10.0, length_m=30.0),
+            step(["Rua C"], heading_deg=185.0, length_m=200.0),
+        )
+    )
+)
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -457,6 +469,43 @@ BENDS = town_of(
 )
 def test_a_direction_is_that_of_the_road_it_is_said_of(text, found):
     assert list(BENDS.claims(text, CAPTION).values()) == [found]
+
+
+@pytest.mark.parametrize("field", [CAPTION, QUERY, LITERAL])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # Of 1,430 m 400 go north, 800 west, 30 north and 200 south: west-northwest as a whole.
+        ("It goes mostly west.", "supported"),
+        ("West overall.", "supported"),
+        ("It goes mostly north.", "unverified"),
+        ("It goes mostly south.", "contradicted"),
+        ("Southeast overall.", "contradicted"),
+        ("It runs mostly west along Rua B.", "supported"),
+        ("It follows Rua C, mostly south.", "supported"),
+        ("It goes mostly south from Rua C to Rua B.", "contradicted"),
+    ],
+)
+def test_what_is_said_of_the_whole_way_is_held_against_it_in_every_text(text, found, field):
+    assert list(WEST.claims(text, field).values()) == [found]
+
+
+@given(st.lists(st.tuples(st.sampled_from(range(0, 360, 45)), st.integers(50, 900)), min_size=1,
+                max_size=6), st.sampled_from(range(8)))  # fmt: skip
+@settings(deadline=None, max_examples=40)
+def test_the_whole_way_decides_alike_in_every_text(ways, said):
+    steps = [step([f"Rua {'ABCDEF'[n]}"], heading_deg=float(d), length_m=float(m))
+             for n, (d, m) in enumerate(ways)]  # fmt: skip
+    town = town_of(planned_trip(phased_trip(*steps)))
+    points = "north northeast east southeast south southwest west northwest".split()
+    text = f"It goes mostly {points[said]}."
+    (found,) = {verdict for field in (CAPTION, QUERY, LITERAL)
+                for verdict in town.claims(text, field).values()}  # fmt: skip
+    off = [abs((45 * said - d + 180) % 360 - 180) for d, _ in ways]
+    if max(off) <= 45:
+        assert found == "supported"
+    if min(off) >= 90:
+        assert found == "contradicted"
 
 
 def test_a_road_may_go_as_the_phase_does_that_it_shares_with_another():
