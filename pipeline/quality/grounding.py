@@ -35,7 +35,9 @@ from pipeline.records import Mention, Phase
 _BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
 # Roles of names that need not be on the trip.
-_NOT_DRIVEN = frozenset({"avoid", "aside"})
+_NOT_DRIVEN = frozenset({"avoid", "aside", "no_origin", "no_destination"})
+# The role that these deny.
+_DENIES: dict[Role, Role] = {"no_origin": "origin", "no_destination": "destination"}
 # Roles of the road that a trip starts or ends on, and words that set it on that very road.
 _ENDS: tuple[Role, ...] = ("origin", "destination", "ends")
 _ON = frozenset({"on", "at"})
@@ -95,7 +97,7 @@ class Grounder:
         for number, (one, role) in enumerate(zip(found, roles, strict=True)):
             span = _span(reading, one)
             if one.candidates:
-                verdict = self._verdict(one.candidates, role.role, evidence)
+                verdict = self._verdict(one.candidates, role.role, evidence, told=caption or query)
                 # "Now that we are on A" of an instruction may be said on the way.
                 told = caption or query or role.role == "destination"
                 if told and _is_other_end(reading, found[number:], role, verdict, evidence):
@@ -122,9 +124,13 @@ class Grounder:
         return Grounded(mentions, hits, doubtful)
 
     def _verdict(
-        self, candidates: Sequence[Candidate], role: Role | None, evidence: Evidence
+        self, candidates: Sequence[Candidate], role: Role | None, evidence: Evidence, *, told: bool
     ) -> _Verdict:
-        """Return the first reading that fits the role; else the first of the trip; else any."""
+        """Return the first reading that fits the role; else the first of the trip; else any.
+
+        Where a drive is told, a road or district is kept off only if it is not driven at all; an
+        instruction may keep off one that the speaker stands on, or goes to.
+        """
         elsewhere: _Verdict | None = None
         for one in candidates:
             level, name = one.level, one.name
@@ -133,8 +139,17 @@ class Grounder:
                 continue
             if role is None:
                 return name, level, spots[0], None
+            if role in _DENIES:
+                denied = [spot for spot in spots if _is_end(spot, name, _DENIES[role], evidence)]
+                rule = Rule.DRIVEN_NAME if denied else None
+                return name, level, (denied or spots)[0], rule
             if role in _BETWEEN_FIRST:
-                between = [spot for spot in spots if 0 < spot[0] < evidence.last]
+                everywhere = told and role == "avoid"
+                between = [
+                    spot
+                    for spot in spots
+                    if 0 < spot[0] < evidence.last or (everywhere and spot[1] != "place")
+                ]
                 rule = Rule.DRIVEN_NAME if role == "avoid" and between else None
                 return name, level, (between or spots)[0], rule
             for spot in spots:
@@ -279,7 +294,17 @@ _WANTED: dict[Role, str] = {
     "ends": "expected in the first or the last phase",
     "stay": "expected on the trip",
     "avoid": "expected off the way",
+    "no_origin": "expected not at the start",
+    "no_destination": "expected not at the end",
 }
+
+
+def _is_end(spot: Spot, name: Name, role: Role, evidence: Evidence) -> bool:
+    """Tell whether a thing of a trip lies at its start or end; a road that its first or last is."""
+    if not _fits(spot[0], role, evidence.last):
+        return False
+    road = evidence.end_road(spot[0]) if spot[1] == "road" else None
+    return road is None or road == name.text
 
 
 def _is_driven_through(spot: Spot, road: Name, last: int) -> bool:

@@ -32,8 +32,9 @@ _LAST = frozenset({"then", "finally", "last", "lastly", "to"})
 TOWARD = frozenset({"to", "toward", "towards", "into"})
 POLITE = frozenset({"please", "pls", "thanks", "now", "asap", "quick", "quickly"})
 # Roles that a comma or "then" hands on to the next name of a list, and that "in" or "near" shares.
-_LISTED = frozenset({"way", "pass", "avoid", "aside", "ends", "stay"})
-_SHARED = frozenset({"leaves", "origin", "destination", "avoid"})
+_DENIED = frozenset({"avoid", "no_origin", "no_destination"})
+_LISTED = frozenset({"way", "pass", "aside", "ends", "stay"}) | _DENIED
+_SHARED = frozenset({"leaves", "origin", "destination"}) | _DENIED
 # Roles of what a way comes from.
 FROM = frozenset({"leaves", "origin"})
 # Words that tell where a trip starts or ends, how many words may tell what lies there, and what
@@ -183,7 +184,7 @@ class RoleReader:
                 and reading.words[before].canonical
                 != "by"  # "to A by B": beside B, or by way of it
             )
-            if shares and previous == "avoid":
+            if shares and previous in _DENIED:
                 return _ROLE["aside"]  # the way may go on in B, off A
             return _SHARED_ROLE[previous] if shares else _OPEN
         if previous == "avoid":

@@ -21,8 +21,14 @@ from pipeline.quality.phrases import PhraseTree
 
 TABLES = Path(__file__).resolve().parent / "tables"
 Role = Literal[
-    "leaves", "origin", "destination", "way", "pass", "stop", "ends", "stay", "avoid", "aside"
+    "leaves", "origin", "destination", "way", "pass", "stop", "ends", "stay", "avoid", "aside",
+    "no_origin", "no_destination",
 ]  # fmt: skip
+# What a name is whose role is denied: "does not start on X", "never passes X".
+_DENIED: dict[Role, Role] = {
+    "leaves": "no_origin", "origin": "no_origin", "destination": "no_destination",
+    "stop": "no_destination", "way": "avoid", "pass": "avoid",
+}  # fmt: skip
 # Endings that make another form of an ordinary word, and what the word then ends in.
 _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("ing", ""),
@@ -279,6 +285,11 @@ class WordTables(msgspec.Struct, frozen=True, dict=True):
             yield from ((refusal + words, "stay") for words in keeping_off)
         for proposal in proposals:
             yield from ((proposal + words, "stay") for words in used)
+        for role, denied in _DENIED.items():
+            for words in map(self._phrase, self.roles.markers[role]):
+                # "No, to X" denies nothing.
+                yield from ((one + words, denied) for one in refusals if one != ("no",))
+                yield from ((proposal + words, role) for proposal in proposals)
 
     @cached_property
     def refused_after(self) -> PhraseTree[bool]:

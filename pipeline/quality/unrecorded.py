@@ -91,10 +91,10 @@ class Unrecorded:
         if here >= len(words) or reading.breaks(here) or here in reading.begins:
             return best
         ways: list[tuple[dict[str, Any] | None, int]] = [(node.get(words[here].canonical), here + 1)]
+        loose: dict[str, Any] | None = node.get(_BETWEEN)
         if here in names:
             ways = [(node.get(_NAME), names[here])]
-        loose: dict[str, Any] | None = node.get(_BETWEEN)
-        if loose is not None:
+        elif loose is not None:
             if words[here].canonical in self._between:
                 ways.append(({_BETWEEN: loose}, here + 1))
             ways.append((loose.get(words[here].canonical), here + 1))

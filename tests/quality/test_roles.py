@@ -284,3 +284,43 @@ def test_the_last_of_a_list_may_be_where_it_leads(text, rules):
 )
 def test_of_a_road_that_was_told_before_no_order_is_told(text, rules):
     assert TOWN.rules(text, "instruction_concise") == rules
+
+
+@pytest.mark.parametrize("field", [CAPTION, QUERY, LITERAL])
+@pytest.mark.parametrize(
+    ("said", "told", "false_of", "true_of"),
+    [
+        ("start", "starts", "on Annankatu", ["on Bergkatu", "on Dahlkatu", "on Eerikinkatu"]),
+        ("set off", "sets off", "from Annankatu", ["from Bergkatu", "from Eerikinkatu"]),
+        ("end", "ends", "on Dahlkatu", ["on Bergkatu", "on Annankatu", "on Eerikinkatu"]),
+        ("come", "comes", "to a stop on Dahlkatu", ["to a stop on Castrenkatu"]),
+        ("pass", "passes", "Kahvila Onni", ["Eerikinkatu"]),
+        ("take", "takes", "Castrenkatu", ["Eerikinkatu"]),
+        ("reach", "reaches", "Castrenkatu", ["Eerikinkatu"]),
+        ("go", "goes", "past Bergkatu", ["past Eerikinkatu"]),
+    ],
+)
+def test_a_denial_is_false_of_what_is_so_and_true_of_all_else(field, said, told, false_of, true_of):
+    for denial in (f"does not {said}", f"doesn't {said}", f"did not {said}", f"never {told}"):
+        assert TOWN.rules(f"The drive {denial} {false_of}.", field) == ["driven_name"]
+        for road in true_of:
+            assert TOWN.rules(f"The drive {denial} {road}.", field) == []
+
+
+@pytest.mark.parametrize("road", ["Annankatu", "Bergkatu", "Castrenkatu", "Dahlkatu"])
+def test_no_drive_that_is_told_avoids_a_road_it_takes(road):
+    for said in ("It avoids {}.", "It stays off {}.", "Trips that skip {}", "It never touches {}."):
+        assert TOWN.rules(said.format(road), CAPTION) == ["driven_name"]
+        assert TOWN.rules(said.format(road), QUERY) == ["driven_name"]
+    # A speaker may ask to be kept off the street that the drive only ends on.
+    wished = [] if road == "Dahlkatu" else ["driven_name"]
+    assert TOWN.rules(f"Avoid {road}.", LITERAL) == wished
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No, to Dahlkatu, please.", "No, from Annankatu.", "Why not start on Annankatu?",
+     "Not only starts it on Annankatu, it ends on Dahlkatu."],
+)  # fmt: skip
+def test_what_only_sounds_like_a_denial_is_none(text):
+    assert TOWN.rules(text, LITERAL) == []

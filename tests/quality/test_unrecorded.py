@@ -3,15 +3,17 @@
 from functools import cache
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.check_report import Score
 from pipeline.quality.inspection import FIELDS
 from pipeline.quality.rules import Rule
 from pipeline.quality.tables import unrecorded_table
-from tests.quality.real_towns import town_of
+from tests.quality.real_towns import ROOT, town_of
 from tests.quality.small_town import CAPTION, LITERAL, QUERY, porto
 from tests.quality.test_held_out import HERE, TextSet, flat, floor, read, row, table
 
@@ -80,6 +82,15 @@ def test_a_claim_is_refused_in_caption_and_query_and_may_be_wished_in_an_instruc
 )
 def test_what_is_denied_named_or_only_sounds_alike_is_no_claim(text):
     assert RULE not in PORTO.rules(text, CAPTION)
+
+
+@pytest.mark.parametrize("field", [CAPTION, QUERY])
+def test_no_way_to_call_a_kind_of_place_is_a_claim(field):
+    words = [kind.words for kind in vocabulary().facilities]
+    told = yaml.safe_load((ROOT / "prompts/template/facilities.yaml").read_text("utf-8"))
+    words += [one for some in told["facilities"].values() for one in some]
+    assert len(words) > 50
+    assert not [one for one in words if RULE in PORTO.rules(f"Drives past {one} to {one}.", field)]
 
 
 @given(st.sampled_from(TEXTS), st.sampled_from(FIELDS))
