@@ -71,7 +71,7 @@ class Grounder:
     def __init__(self, names: Gazetteer, tables: WordTables) -> None:
         """Keep the city's names and the word tables."""
         self._city = names.of(names.city)
-        self._finder = NameFinder(names, tables)
+        self.finder = NameFinder(names, tables)
         self._roles = RoleReader(tables)
         self._tables = tables
 
@@ -83,7 +83,7 @@ class Grounder:
             evidence: The trip's own record.
             field: Which of the seven texts it is.
         """
-        found = self._finder.find(reading, evidence)
+        found = self.finder.find(reading, evidence)
         if not found:
             return Grounded([], [], [])
         doubtful = [_span(reading, one) for one in found if one.how == "doubtful"]

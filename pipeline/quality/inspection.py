@@ -23,7 +23,7 @@ from pipeline.quality.gazetteer import Gazetteer
 from pipeline.quality.grounding import Grounded, Grounder
 from pipeline.quality.order import ORDER_WORDS
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fault, mend
-from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, Lexicon, Reading
+from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, STREET, Lexicon, Reading
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.quality.tables import TABLES, unrecorded_table, word_tables
@@ -118,9 +118,11 @@ class Inspector:
         for word, flag in (
             *self._terms.hints.items(),
             *dict.fromkeys(ORDER_WORDS, HINT_ORDER).items(),
+            *dict.fromkeys(self._grounder.finder.street_words, STREET).items(),
         ):
             hints[word] = hints.get(word, 0) | flag
-        self.lexicon = Lexicon(tables, heads=names.heads, hints=hints)
+        endings = self._grounder.finder.street_endings
+        self.lexicon = Lexicon(tables, heads=names.heads, hints=hints, street_endings=endings)
 
     def evidence(self, trip: PlannedTrip | AnnotatedTrip) -> Evidence:
         """Return what a trip's own record shows.

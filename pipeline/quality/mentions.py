@@ -5,7 +5,8 @@
 
 Names the city has are found word by word, however they are written. What else looks like a name is
 told by its capitals: words with a capital that the start of a sentence does not explain, with their
-connectors ("Rua do Vento"). Of a word that begins a sentence it takes a list of ordinary words and
+connectors ("Rua do Vento"); in small letters by a word for a street, as this city's streets have it
+("rua do vento"), or by an English one after a word that is no English ("along vento street"). Of a word that begins a sentence it takes a list of ordinary words and
 what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule
 does. So are words of other scripts that the city does not have: such a script shows no capitals.
 """
@@ -29,15 +30,25 @@ from pipeline.quality.reading import (
     HINT_MONTH,
     HINT_TERM,
     NO_NAME,
+    STREET,
     Reading,
 )
 from pipeline.quality.second_look import SecondLook
 from pipeline.quality.tables import WordTables
-from pipeline.quality.unknown_names import UnknownNames, is_order, is_ordinal, stands_alone
+from pipeline.quality.unknown_names import (
+    DETERMINERS,
+    NOT_INSIDE,
+    UnknownNames,
+    is_order,
+    is_ordinal,
+    stands_alone,
+)
 
 # What a kind of place in small letters may not have after it as its own part.
 _NO_OWN_PART = COMMON | CONNECTOR | DIGIT | NO_NAME | GENERIC | CAPITAL
 _SHORTEST_OWN = 3
+# Joiners of a street's name in other languages than English: "rue du lac".
+_NO_JOINERS = NOT_INSIDE | {"of"}
 # Before a known road or place these make it another: "North Kaivokatu". Not after a word of going.
 _PARTS_OF_ROADS = word_set(
     "north south east west northeast northwest southeast southwest upper lower"
@@ -45,6 +56,8 @@ _PARTS_OF_ROADS = word_set(
 _GOING = word_set("head heads heading go goes going turn turns turning keep keeps keeping due drive"
                   " drives driving bound facing run runs running continue continues continuing"
                   " bend bends bending lead leads leading")  # fmt: skip
+# English words for streets, canonical; before them stands a street's own part.
+STREETS = frozenset({"st", "rd", "ave", "ln", "blvd"})
 _EXTENDING = CAPITAL | DIGIT
 _JOINING_SIGN = re.compile(r"[&+]| (?:and|ja|och|et|und|e|y|n|en) |'n'", re.IGNORECASE)
 _LONGEST_SHORT_FORM = 5
@@ -62,6 +75,9 @@ class NameFinder:
         self._look = SecondLook(names, tables)
         self._kinds = tables.foreign_place_types | tables.shared_place_types
         self._sayings = tables.sayings.intersection(names.tree)
+        # What shows that a word in small letters may be of a street.
+        self.street_words = self._look.leading | STREETS
+        self.street_endings = self._look.endings
         self._name_places = tables.markers.root.keys() | tables.attaching.root.keys()
 
     def find(self, reading: Reading, evidence: Evidence) -> list[Found]:
@@ -120,10 +136,14 @@ class NameFinder:
                         found.append(one)
                         done = end
                         continue
-                if not flags & CAPITAL:
-                    if word.canonical in self._kinds:
-                        found += self._in_small_letters(reading, here)
-                    continue
+            if not flags & CAPITAL:
+                if word.canonical in self._kinds:
+                    found += self._in_small_letters(reading, here)
+                elif flags & STREET:
+                    street = self._small_street(reading, here, done, evidence)
+                    found += street
+                    done = street[0].end if street else done
+                continue
             if not flags & _NO_SUSPECT and not (flags & COMMON and here in begins):
                 suspects.append(here)
         return found, suspects
@@ -137,6 +157,34 @@ class NameFinder:
             return False
         before = reading.words[first - 1].canonical if first else ""
         return before not in self._name_places and not is_order(reading, end)
+
+    def _small_street(
+        self, reading: Reading, here: int, done: int, evidence: Evidence
+    ) -> list[Found]:
+        """Return the street in small letters that a word tells of: "rue du lac", "along vento street".
+
+        Args:
+            reading: The text.
+            here: A word for streets, or one that ends as this city's streets do.
+            done: Number of the word after the name before.
+            evidence: The trip's own record.
+        """
+        words, street = reading.words, reading.words[here].canonical
+        first, end = here, here + 1
+        if street in self._look.leading:
+            end = _own_end(reading, here)
+        elif street in STREETS and here > max(done, 1) and not reading.breaks(here):
+            own, before = words[here - 1], words[here - 2].canonical
+            named = not own.flags & _NO_OWN_PART and own.size >= _SHORTEST_OWN
+            first = here - 1 if named and before in self._name_places else here
+        known = self._names.longest(reading, first)
+        if known is not None and known[0] >= end:
+            return []  # words that a name of the city has, meant as mere words
+        alone = end - first == 1 and (words[here].flags & COMMON or not self._look.is_street(street))
+        if alone or (first and words[first - 1].canonical in DETERMINERS):
+            return []
+        found = self._look.at(reading, first, end, evidence)
+        return [found or Found(first, end, [], "unknown")]
 
     def _in_small_letters(self, reading: Reading, first: int) -> list[Found]:
         """Return the name that a kind of place in small letters begins: "boulangerie moreau".
@@ -155,6 +203,27 @@ class NameFinder:
         foreign = words[first].canonical in self._tables.foreign_place_types
         shared = words[first].canonical in self._tables.shared_place_types
         return [Found(first, end, [], "unknown" if foreign and not shared else "doubtful")]
+
+
+def _own_end(reading: Reading, first: int) -> int:
+    """Return where the name ends that a word for streets begins; right after it where none does.
+
+    Its own part is no English word, but for one after "du", "de la" and the like.
+    """
+    words, end = reading.words, first + 1
+    joined, own = False, first + 1
+    while end < len(words) and not reading.breaks(end) and end not in reading.begins:
+        word = words[end]
+        if word.flags & CONNECTOR and word.canonical not in _NO_JOINERS:
+            joined = True
+        elif word.flags & (FUNCTION | DIGIT | CAPITAL) or (word.flags & COMMON and not joined):
+            break
+        elif words[first].flags & COMMON and own == first + 1 and not joined:
+            break  # "the avenue winds"
+        else:
+            own, joined = end + 1, False
+        end += 1
+    return own
 
 
 def _looked_at(reading: Reading, one: Found, done: int) -> Found:

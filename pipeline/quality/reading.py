@@ -47,9 +47,10 @@ HINT_TURN = 1 << 22  # a side to turn to
 HINT_ORDER = 1 << 23  # tells two things one after the other
 _ENDS_CLAUSE = 1 << 24  # a capital is due after it
 _ENDS_SENTENCE = 1 << 25  # and a sentence begins there
+STREET = 1 << 27  # a word for streets, or one that ends as the city's streets do
 _ODD = 1 << 26  # no word, but a piece that begins with a mark or is none but marks
 ANY_CLAIM = NUMERIC | HINT_COURSE | HINT_PART | HINT_DAY | HINT_MONTH | HINT_NOUN | HINT_TURN
-_NAME = HEAD | CAPITAL
+_NAME = HEAD | CAPITAL | STREET
 _ENDS = _ENDS_CLAUSE | _ENDS_SENTENCE
 _NOTED = _NAME | ANY_CLAIM | _ENDS
 
@@ -181,7 +182,12 @@ class Lexicon:
     """Every word and every piece of text met so far; what is new is looked at."""
 
     def __init__(
-        self, tables: WordTables, *, heads: Collection[str], hints: Mapping[str, int]
+        self,
+        tables: WordTables,
+        *,
+        heads: Collection[str],
+        hints: Mapping[str, int],
+        street_endings: tuple[str, ...] = (),
     ) -> None:
         """Begin an empty lexicon.
 
@@ -189,7 +195,9 @@ class Lexicon:
             tables: What decides what kind of word it is.
             heads: Canonical words that begin a name of the city.
             hints: Further flags by folded or canonical word.
+            street_endings: Ends of the city's street names, folded.
         """
+        self._street_endings = street_endings
         self._tables, self._heads, self._hints = tables, heads, hints
         self._known: dict[str, tuple[str, int, int]] = {}
         # Pieces that a blank follows, and those at the end of a text.
@@ -219,6 +227,7 @@ class Lexicon:
             flags |= SHOUTED if len(raw) > 1 and raw.isupper() else 0
         elif not first.islower():
             flags |= CASELESS
+        flags |= STREET if folded.endswith(self._street_endings) else 0
         flags |= HINT_TERM if is_identifier(folded) else 0
         flags |= LETTERS if _LETTER.search(raw) else 0
         flags |= FOREIGN if not raw.isascii() and _NOT_LATIN.search(raw) else 0

@@ -10,6 +10,7 @@ this far, so it may take its time. Paper: A.3.6 (names a person would take for t
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from pipeline.quality.evidence import Evidence
@@ -51,12 +52,17 @@ class SecondLook:
             for ending, shorts in tables.street_endings.items()
             if _bearing(ending, names.roads()) >= _ROADS_FOR_AN_ENDING
         }
-        self._endings = tuple(self._shorts)
+        self.endings = tuple(self._shorts)
+        firsts = Counter(tables.canonical(road.partition(" ")[0]) for road in names.roads())
+        # Words for streets that its names begin with, canonical: "rua", "rue".
+        self.leading = frozenset(
+            word for word in kinds["road"] if firsts[word] >= _ROADS_FOR_AN_ENDING
+        )
 
     def is_street(self, word: str) -> bool:
         """Tell whether a folded word ends as streets of this city do: "siltasarenkatu"."""
-        return word.endswith(self._endings) and any(
-            word.endswith(ending) and len(word) >= _SHORTEST_STREET for ending in self._endings
+        return word.endswith(self.endings) and any(
+            word.endswith(ending) and len(word) >= _SHORTEST_STREET for ending in self.endings
         )
 
     def at(self, reading: Reading, first: int, end: int, evidence: Evidence) -> Found | None:

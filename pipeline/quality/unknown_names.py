@@ -32,8 +32,8 @@ from pipeline.quality.tables import WordTables
 # What follows a lone word at the start of a sentence if it is a name ("Zanzibar, please.").
 _AFTER_A_NAME = word_set("please pls now first then via asap quickly fast thanks")
 # Joiners that English also uses between two names.
-_NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
-_DETERMINERS = word_set("the a an my your our his her their this that some any every no")
+NOT_INSIDE = frozenset({"a", "the", "e", "y", "et", "und", "ja", "och", "en", "al", "s"})
+DETERMINERS = word_set("the a an my your our his her their this that some any every no")
 _AFTER_INITIAL = frozenset({".", ". ", ".-", "-"})
 # "Main Street" may be meant for what it is; "Station Road" is a name.
 _MAIN = frozenset({"main", "side", "ring", "inner", "outer", "old", "new"})
@@ -175,7 +175,7 @@ class UnknownNames:
         return (
             bool(word.flags & CONNECTOR)
             and not word.flags & CAPITAL
-            and word.canonical not in _NOT_INSIDE
+            and word.canonical not in NOT_INSIDE
         )
 
     def _judge_run(self, first: int, end: int) -> None:
@@ -274,7 +274,7 @@ class UnknownNames:
 
     def _is_in_place(self, number: int) -> bool:
         before = self._reading.words[number - 1].canonical if number else ""
-        return before in self._name_places and before not in _DETERMINERS
+        return before in self._name_places and before not in DETERMINERS
 
     def _add(self, first: int, end: int, *, doubtful: bool) -> None:
         self._found[first] = Found(first, end, [], "doubtful" if doubtful else "unknown")

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.language.trips import phased_trip, planned_trip, step
-from tests.quality.small_town import porto, porto_trip, town_of
+from tests.quality.small_town import CAPTION, LITERAL, QUERY, porto, porto_trip, town_of
 
 PORTO = porto()
 
@@ -137,6 +137,46 @@ def test_a_kind_of_place_before_an_ordinary_word_names_nothing(text):
     found = PORTO.inspect(text)
     assert found.mentions == []
     assert not any(one.kind == "name" for one in found.claims)
+
+
+HELSINKI = town_of(
+    planned_trip(phased_trip(step(["Annankatu"]), step(["Bergkatu"]))), roads=["Rue Un", "Rue Deux"]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("via rue du lac bleu to the end", "rue du lac bleu"),
+        ("Take rue zanzibar, then turn.", "rue zanzibar"),
+        ("along rue de la gare and on", "rue de la gare"),
+        ("rue des oliviers", "rue des oliviers"),
+        ("Along mäkelä street to the end.", "mäkelä street"),
+        ("It goes on vento road for a while.", "vento road"),
+        ("take mäkelänkatu to the end", "mäkelänkatu"),
+        ("siltasarenkatu, please", "siltasarenkatu"),
+    ],
+)
+@pytest.mark.parametrize("field", [CAPTION, QUERY, LITERAL])
+def test_a_word_for_streets_makes_a_name_in_small_letters(text, name, field):
+    assert HELSINKI.verdicts(text, field) == {name: "invented"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Along the quiet street.", "Past a cobbled street.", "On a busy road, then a leafy lane.",
+     "From main street.", "The rue is long.", "Any rue will do.", "Rue the day!", "My nyckelkatu.",
+     "Take the next street.", "Down narrow lane.", "Along rua do vento.", "Via avenida azul."],
+)  # fmt: skip
+def test_a_word_for_streets_of_this_city_or_english_with_ordinary_words_is_no_name(text):
+    assert HELSINKI.mentions(text) == []
+
+
+def test_a_street_of_the_city_in_small_letters_is_that_street():
+    assert HELSINKI.verdicts("along annankatu to bergkatu") == {
+        "annankatu": "grounded", "bergkatu": "grounded",
+    }  # fmt: skip
+    assert HELSINKI.verdicts("via rue deux") == {"rue deux": "off_route"}
 
 
 def test_a_kind_that_english_shares_leaves_a_name_in_small_letters_open():
