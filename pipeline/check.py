@@ -19,7 +19,7 @@ import polars as pl
 
 from pipeline.artifacts import ARTIFACTS, artifact_path
 from pipeline.city.context import OvertureSource
-from pipeline.city.diagnose import diagnose_ground, diagnose_place
+from pipeline.city.diagnose import bbox_in_order, diagnose_ground, diagnose_place
 from pipeline.city.sources import FileSource, OverpassSource, RoadmapSource, pinned_file
 from pipeline.errors import ParameterError, PipelineError
 from pipeline.findings import Finding
@@ -51,9 +51,17 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
     findings = _parameter_findings(city, parameters)
     if any(finding.level == "error" for finding in findings):
         return findings
-    bbox = parameters.config(city, "bbox", tuple[float, float, float, float])
+    stated = parameters.config(city, "bbox", tuple[float, float, float, float])
     time_zone = parameters.config(city, "time_zone", str)
-    findings += diagnose_place(bbox=bbox, time_zone=time_zone)
+    findings += diagnose_place(bbox=stated, time_zone=time_zone)
+    bbox = bbox_in_order(stated, time_zone)
+    if (
+        bbox != stated
+    ):  # what else is found would come of it: the traces are held against the mended one
+        remedy = "mend `bbox`, then run this check again"
+        findings.append(Finding("info", "ground", "", "a bbox that no road lies in", remedy))
+        findings += _trace_findings(city, parameters, root, bbox=bbox, roads=None)
+        return _worst_first(findings)
     with tempfile.TemporaryDirectory(prefix="check-") as scratch:
         ground = _rehearse_ground(city, parameters, root, Path(scratch), findings)
         roads = _table(ground, city, "roads")
@@ -68,10 +76,14 @@ def check_city(city: str, *, root: Path) -> list[Finding]:
                 rejected_segments=0 if refused is None else refused.height,
                 cells=cells,
             )
-        findings += _trace_findings(city, parameters, root, roads)
+        findings += _trace_findings(city, parameters, root, bbox=bbox, roads=roads)
         if roads is None:
             remedy = f"`dvc repro roads@{city}` makes them, then run this check again"
             findings.append(Finding("info", "distance to roads", "", "no roads yet", remedy))
+    return _worst_first(findings)
+
+
+def _worst_first(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: _ORDER[finding.level])
 
 
@@ -155,7 +167,12 @@ def _extract_findings(city: str, parameters: Parameters) -> list[Finding]:
 
 
 def _trace_findings(
-    city: str, parameters: Parameters, root: Path, roads: pl.DataFrame | None
+    city: str,
+    parameters: Parameters,
+    root: Path,
+    *,
+    bbox: tuple[float, float, float, float],
+    roads: pl.DataFrame | None,
 ) -> list[Finding]:
     arguments = stage_arguments(stage_named("ingest"), city, parameters)
     entry = parameters.cities.get(city)
@@ -176,7 +193,7 @@ def _trace_findings(
         remedy = f"`dvc repro ingest@{city}` makes them"
         return [Finding("info", "raw traces", "", "simulated, not made yet", remedy)]
     return faults + diagnose_traces(
-        folder, traces=traces, cleaning=arguments["cleaning"], bbox=arguments["bbox"], roads=roads
+        folder, traces=traces, cleaning=arguments["cleaning"], bbox=bbox, roads=roads
     )
 
 

@@ -132,6 +132,26 @@ def test_a_context_to_be_downloaded_hides_nothing_of_the_roads(city):
     assert "found 100.0% (within 100 m: 100.0%" in found["distance to roads"]
 
 
+def test_a_bbox_with_latitude_first_gets_one_mend_and_the_traces_are_held_against_it(city):
+    west, south, east, north = BBOX
+    change(
+        city / f"configs/{CITY}.yaml",
+        lambda c: c.update(bbox=list(BBOX), time_zone="Europe/Monaco"),
+    )
+    lon, lat = at(0, 0)
+    drive = ",".join(f"[{lon + i * STEP / 2},{lat}]" for i in range(5))
+    (city / "raw").mkdir()
+    (city / "raw/t.csv").write_text(f"{HEADER}\n{row(line=f'[{drive}]')}\n", "utf-8")
+    sound = {one.what: one.level for one in check_city(CITY, root=city)}
+    assert (sound["points in bbox"], "bbox" in sound) == ("info", False)
+    change(city / f"configs/{CITY}.yaml", lambda c: c.update(bbox=[south, west, north, east]))
+    found = check_city(CITY, root=city)
+    mends = [one.remedy for one in found if one.level == "error"]
+    assert mends == [f"write `bbox: {list(BBOX)}`"]
+    assert {one.what: one.level for one in found}["points in bbox"] == "info"
+    assert not [one for one in found if "swapped" in one.remedy]
+
+
 @pytest.mark.parametrize(
     ("levels", "said"),
     [

@@ -42,9 +42,10 @@ def diagnose_place(*, bbox: BBox, time_zone: str) -> list[Finding]:
                     "mend `time_zone`")
         ]  # fmt: skip
     zone_lon = _zone_longitude(time_zone)
-    swapped = _looks_swapped(bbox, zone_lon)
-    if swapped:
-        return [swapped]
+    if _looks_swapped(bbox, zone_lon):
+        found = f"latitude before longitude in {list(bbox)}"
+        remedy = f"write `bbox: {list(_mirrored(bbox))}`"
+        return [Finding("error", "bbox", "west, south, east, north", found, remedy)]
     if not (-180 <= west < east <= 180 and -90 <= south < north <= 90):
         order = "west < east within 180, south < north within 90 degrees"
         return [Finding("error", "bbox", order, str(list(bbox)), "mend `bbox`")]
@@ -68,6 +69,17 @@ def diagnose_place(*, bbox: BBox, time_zone: str) -> list[Finding]:
         )
     )
     return findings
+
+
+def bbox_in_order(bbox: BBox, time_zone: str) -> BBox:
+    """Return a bbox in order: west, south, east, north; see `diagnose_place`."""
+    swapped = is_time_zone(time_zone) and _looks_swapped(bbox, _zone_longitude(time_zone))
+    return _mirrored(bbox) if swapped else bbox
+
+
+def _mirrored(bbox: BBox) -> BBox:
+    first, second, third, fourth = bbox
+    return second, first, fourth, third
 
 
 def diagnose_ground(
@@ -101,7 +113,7 @@ def _apart(a: float, b: float) -> float:
     return abs((a - b + 180) % 360 - 180)
 
 
-def _looks_swapped(bbox: BBox, zone_lon: float) -> Finding | None:
+def _looks_swapped(bbox: BBox, zone_lon: float) -> bool:
     """Tell whether the bbox is [south, west, north, east].
 
     It is when a "latitude" beyond 90 gives it away, or when the zone fits the swapped order well
@@ -111,15 +123,7 @@ def _looks_swapped(bbox: BBox, zone_lon: float) -> Finding | None:
     given, other = _apart((first + third) / 2, zone_lon), _apart((second + fourth) / 2, zone_lon)
     possible = max(abs(first), abs(third)) <= 90 and first < third and second < fourth
     beyond = max(abs(second), abs(fourth)) > 90
-    if not (possible and (beyond or (other <= 20 and given > other + 20))):
-        return None
-    return Finding(
-        "error",
-        "bbox",
-        "west, south, east, north",
-        f"latitude before longitude in {list(bbox)}",
-        f"write `bbox: [{second}, {first}, {fourth}, {third}]`",
-    )
+    return possible and (beyond or (other <= 20 and given > other + 20))
 
 
 def _road_findings(bbox: BBox, roads: pl.DataFrame, rejected: int) -> list[Finding]:

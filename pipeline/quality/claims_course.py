@@ -6,8 +6,9 @@
 
 A direction said with a road is held against that road's phases, said at the start against the first
 ones, said alone against the whole way or, in a caption, against any phase. "Mostly north" is held
-against the whole way in every text, or against the whole of the road it is said with. It is supported
-within a sector and a half of the eight, contradicted from a right angle on, and open between.
+against the whole way in every text, or against the whole of the road it is said with. It is
+supported within a sector and a half of the eight, contradicted from a right angle on, and open
+between.
 """
 
 from bisect import bisect_left
@@ -44,13 +45,13 @@ _LETTERS_BEFORE = word_set(
 )
 _LETTERS_AFTER = frozenset({"via", "on", "along", "past", "through"})
 _OVERALL = word_set(
-    "mostly mainly largely chiefly primarily predominantly main general generally overall throughout "
-    "all whole always still direction course bearing straight most"
+    "mostly mainly largely chiefly primarily predominantly main general generally overall "
+    "throughout all whole always still direction course bearing straight most"
 )
 # These tell of the whole way in a caption too, where "still" and "straight" tell of a stretch.
 _MOSTLY = word_set(
-    "mostly mainly largely chiefly primarily predominantly generally general overall throughout whole "
-    "most"
+    "mostly mainly largely chiefly primarily predominantly generally general overall throughout "
+    "whole most"
 )
 _LEFT = frozenset({"from", "leave", "leaves", "leaving", "off"})
 _AT_FIRST = word_set(

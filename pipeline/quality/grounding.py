@@ -31,13 +31,10 @@ from pipeline.quality.rules import Hit, Rule
 from pipeline.quality.tables import Role, WordTables
 from pipeline.records import Mention, Phase
 
-# Roles to which what lies between the ends matters most.
-_BETWEEN_FIRST = frozenset({"avoid", "pass"})
 _ROMAN = re.compile(r"[ivx]{1,5}")
-# Roles of names that need not be on the trip.
-_NOT_DRIVEN = frozenset({"avoid", "aside", "no_origin", "no_destination"})
-# The role that these deny.
-_DENIES: dict[Role, Role] = {"no_origin": "origin", "no_destination": "destination"}
+# Roles that are false of what is so, and all of names that need not be on the trip.
+_DENIED = frozenset({"avoid", "no_origin", "no_destination"})
+_NOT_DRIVEN = _DENIED | {"aside"}
 # Roles of the road that a trip starts or ends on, and words that set it on that very road.
 _ENDS: tuple[Role, ...] = ("origin", "destination", "ends")
 _ON = frozenset({"on", "at"})
@@ -139,27 +136,18 @@ class Grounder:
                 continue
             if role is None:
                 return name, level, spots[0], None
-            if role in _DENIES:
-                denied = [spot for spot in spots if _is_end(spot, name, _DENIES[role], evidence)]
-                rule = Rule.DRIVEN_NAME if denied else None
-                return name, level, (denied or spots)[0], rule
-            if role in _BETWEEN_FIRST:
-                everywhere = told and role == "avoid"
-                between = [
-                    spot
-                    for spot in spots
-                    if 0 < spot[0] < evidence.last or (everywhere and spot[1] != "place")
-                ]
-                rule = Rule.DRIVEN_NAME if role == "avoid" and between else None
-                return name, level, (between or spots)[0], rule
+            if role in _DENIED or role == "pass":
+                spot, denied = _kept_off(spots, name, role, evidence, told=told)
+                return name, level, spot, Rule.DRIVEN_NAME if denied else None
             for spot in spots:
                 if _fits(spot[0], role, evidence.last) or (
                     role == "way" and _is_driven_through(spot, name, evidence.last)
                 ):
                     return name, level, spot, None
             elsewhere = elsewhere or (name, level, spots[0], Rule.WRONG_PHASE)
-        if elsewhere is not None:
-            return elsewhere
+        return elsewhere or self._off_trip(candidates, role)
+
+    def _off_trip(self, candidates: Sequence[Candidate], role: Role | None) -> _Verdict:
         for one in candidates:
             if one.name is self._city:
                 return one.name, one.level, None, None
@@ -297,6 +285,23 @@ _WANTED: dict[Role, str] = {
     "no_origin": "expected not at the start",
     "no_destination": "expected not at the end",
 }
+
+
+def _kept_off(
+    spots: Sequence[Spot], name: Name, role: Role, evidence: Evidence, *, told: bool
+) -> tuple[Spot, bool]:
+    """Return what of a name matters most to a role that denies something, or passes it.
+
+    Also tells whether that is denied though it is so; what passes a name denies nothing.
+    """
+    last = evidence.last
+    if role in {"avoid", "pass"}:
+        everywhere = told and role == "avoid"
+        so = [spot for spot in spots if 0 < spot[0] < last or (everywhere and spot[1] != "place")]
+    else:
+        end: Role = "origin" if role == "no_origin" else "destination"
+        so = [spot for spot in spots if _is_end(spot, name, end, evidence)]
+    return (so or spots)[0], role != "pass" and bool(so)
 
 
 def _is_end(spot: Spot, name: Name, role: Role, evidence: Evidence) -> bool:

@@ -23,7 +23,15 @@ from pipeline.quality.gazetteer import Gazetteer
 from pipeline.quality.grounding import Grounded, Grounder
 from pipeline.quality.order import ORDER_WORDS
 from pipeline.quality.punctuation import PUNCTUATION_RULES, faults, may_be_at_fault, mend
-from pipeline.quality.reading import FOREIGN, HINT_ORDER, HINT_TERM, LETTERS, STREET, Lexicon, Reading
+from pipeline.quality.reading import (
+    FOREIGN,
+    HINT_ORDER,
+    HINT_TERM,
+    LETTERS,
+    STREET,
+    Lexicon,
+    Reading,
+)
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
 from pipeline.quality.tables import TABLES, unrecorded_table, word_tables

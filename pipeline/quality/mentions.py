@@ -6,9 +6,10 @@
 Names the city has are found word by word, however they are written. What else looks like a name is
 told by its capitals: words with a capital that the start of a sentence does not explain, with their
 connectors ("Rua do Vento"); in small letters by a word for a street, as this city's streets have it
-("rua do vento"), or by an English one after a word that is no English ("along vento street"). Of a word that begins a sentence it takes a list of ordinary words and
-what follows. Where neither tells, the words are `doubtful`: a verifier may judge them, no rule
-does. So are words of other scripts that the city does not have: such a script shows no capitals.
+("rua do vento"), or by an English one after a word that is no English ("along vento street"). Of a
+word that begins a sentence it takes a list of ordinary words and what follows. Where neither tells,
+the words are `doubtful`: a verifier may judge them, no rule does. So are words of other scripts
+that the city does not have: such a script shows no capitals.
 """
 
 import re
@@ -137,14 +138,10 @@ class NameFinder:
                         done = end
                         continue
             if not flags & CAPITAL:
-                if word.canonical in self._kinds:
-                    found += self._in_small_letters(reading, here)
-                elif flags & STREET:
-                    street = self._small_street(reading, here, done, evidence)
-                    found += street
-                    done = street[0].end if street else done
-                continue
-            if not flags & _NO_SUSPECT and not (flags & COMMON and here in begins):
+                small = self._in_small_letters(reading, here, done, evidence)
+                found += small
+                done = small[0].end if small else done
+            elif not flags & _NO_SUSPECT and not (flags & COMMON and here in begins):
                 suspects.append(here)
         return found, suspects
 
@@ -161,7 +158,7 @@ class NameFinder:
     def _small_street(
         self, reading: Reading, here: int, done: int, evidence: Evidence
     ) -> list[Found]:
-        """Return the street in small letters that a word tells of: "rue du lac", "along vento street".
+        """Return a street in small letters that a word tells of: "rue du lac", "via vento street".
 
         Args:
             reading: The text.
@@ -180,13 +177,24 @@ class NameFinder:
         known = self._names.longest(reading, first)
         if known is not None and known[0] >= end:
             return []  # words that a name of the city has, meant as mere words
-        alone = end - first == 1 and (words[here].flags & COMMON or not self._look.is_street(street))
+        alone = end - first == 1 and (
+            words[here].flags & COMMON or not self._look.is_street(street)
+        )
         if alone or (first and words[first - 1].canonical in DETERMINERS):
             return []
         found = self._look.at(reading, first, end, evidence)
         return [found or Found(first, end, [], "unknown")]
 
-    def _in_small_letters(self, reading: Reading, first: int) -> list[Found]:
+    def _in_small_letters(
+        self, reading: Reading, here: int, done: int, evidence: Evidence
+    ) -> list[Found]:
+        """Return the name in small letters that a kind of place or street shows; [] for none."""
+        word = reading.words[here]
+        if word.canonical in self._kinds:
+            return self._small_place(reading, here)
+        return self._small_street(reading, here, done, evidence) if word.flags & STREET else []
+
+    def _small_place(self, reading: Reading, first: int) -> list[Found]:
         """Return the name that a kind of place in small letters begins: "boulangerie moreau".
 
         Only one word is looked at, and only where nothing follows that it could belong to. Of

@@ -1,12 +1,12 @@
-"""What a text claims that no record of a drive can bear: a stop, a purchase, a passenger, the weather.
+"""What a text claims that no record of a drive can bear: a stop, a purchase, the weather.
 
-    a caption  "pauses for coffee near A"     ->  Hit(unrecorded) on "pauses"
-    a query    "rainy drives along B"         ->  Hit(unrecorded) on "rainy"
-    an instruction "pull over for coffee"     ->  []: a wish; "the trip stopped at a bakery" claims it
+    a caption  "pauses for coffee near A"   ->  Hit(unrecorded) on "pauses"
+    a query    "rainy drives along B"       ->  Hit(unrecorded) on "rainy"
+    an instruction "pull over for coffee"   ->  []: a wish; "the trip stopped at a bank" claims it
 
-Nothing is claimed by what is denied ("without a stop at a bakery"), by a name, or by a standstill that tells
-its length, which `wrong_duration` holds against the record. Words: tables/unrecorded.yaml. Paper: A.3.6,
-"Data Grounding".
+Nothing is claimed by what is denied ("without a stop at a bakery"), by a name, or by a standstill
+that tells its length, which `wrong_duration` holds against the record. Words:
+tables/unrecorded.yaml. Paper: A.3.6, "Data Grounding".
 """
 
 from bisect import bisect_left
@@ -39,8 +39,8 @@ class Unrecorded:
                 for words in _phrases(phrase, table, tables):
                     self._tree.add(words, claimed)
         self._told: PhraseTree[bool] = PhraseTree()
-        for words in product(table.drives, table.driven, table.told):
-            self._told.add(map(tables.canonical, words), meaning=True)
+        for told in product(table.drives, table.driven, table.told):
+            self._told.add(map(tables.canonical, told), meaning=True)
         self._between = frozenset(map(tables.canonical, table.between))
         self._denying = frozenset(map(tables.canonical, table.denying))
 
@@ -90,7 +90,9 @@ class Unrecorded:
         words = reading.words
         if here >= len(words) or reading.breaks(here) or here in reading.begins:
             return best
-        ways: list[tuple[dict[str, Any] | None, int]] = [(node.get(words[here].canonical), here + 1)]
+        ways: list[tuple[dict[str, Any] | None, int]] = [
+            (node.get(words[here].canonical), here + 1)
+        ]
         loose: dict[str, Any] | None = node.get(_BETWEEN)
         if here in names:
             ways = [(node.get(_NAME), names[here])]
@@ -120,5 +122,7 @@ def _phrases(phrase: str, table: UnrecordedTable, tables: WordTables) -> Iterato
         yield [
             part
             for word in words
-            for part in ([word] if word in {_BETWEEN, _NAME} else map(tables.canonical, folded_words(word)))
+            for part in (
+                [word] if word in {_BETWEEN, _NAME} else map(tables.canonical, folded_words(word))
+            )
         ]

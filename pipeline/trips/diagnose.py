@@ -6,11 +6,13 @@ a folder with train.csv whose points are (lat, lon)
 """
 
 import gzip
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 
@@ -38,7 +40,7 @@ from pipeline.trips.readers.settings import TableTraces, TracesSettings
 SAMPLE_POINTS = 300_000
 ROAD_POINTS = 20_000
 LEAST_NEAR_30_M = 0.85
-MOST_UNREAD = 0.01
+MOST_UNREAD, MOST_UNREAD_AT_ALL = 0.01, 0.5
 FEWEST_POINTS = 5
 LONGEST_INTERVAL_S = 120.0
 # The whole stage `ingest`, measured on 4.7 million points with two shared cores.
@@ -88,7 +90,8 @@ def diagnose_traces(
         sample.trips[name].explode(empty_as_null=False).to_numpy().astype(np.float64)
         for name in ("lon", "lat")
     )
-    findings = [_files(folder, traces, sample), _unread(sample, traces)]
+    time = _time_that_reads(folder, traces, sample)
+    findings = [_files(folder, traces, sample, time), _unread(sample, traces, time)]
     if lon.size:
         points = sample.trips.select("raw_trip_id", "t", "lon", "lat").explode(
             "t", "lon", "lat", empty_as_null=False
@@ -140,7 +143,33 @@ def _read_sample(folder: Path, traces: TracesSettings) -> _Sample:
     return _Sample(found.sort("raw_trip_id"), rows, pl.concat(unread), excluded)
 
 
-def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
+def _time_that_reads(folder: Path, traces: TracesSettings, sample: _Sample) -> str | None:
+    """Return a `traces.time` by which a table of unread times is read nearly all; None for none.
+
+    Tried are the pattern with day and month changed over, and ISO.
+    """
+    if not isinstance(traces, TableTraces) or "time_unparsable" not in set(sample.unread["reason"]):
+        return None
+    if _share_unread(sample) <= MOST_UNREAD:
+        return None
+    changed = re.sub("%[dm]", lambda found: "%m" if found[0] == "%d" else "%d", traces.time)
+    for time in (changed, "iso"):
+        if time == traces.time:
+            continue
+        try:
+            other = _read_sample(folder, msgspec.structs.replace(traces, time=time))
+        except PipelineError:
+            continue
+        if _share_unread(other) <= MOST_UNREAD:
+            return time
+    return None
+
+
+def _share_unread(sample: _Sample) -> float:
+    return sample.unread.height / max(sample.rows, 1)
+
+
+def _files(folder: Path, traces: TracesSettings, sample: _Sample, time: str | None) -> Finding:
     """Say how much there is, and how long reading and cleaning all of it will take."""
     reader = reader_of(traces)
     files = _data_files(folder, traces)
@@ -155,6 +184,7 @@ def _files(folder: Path, traces: TracesSettings, sample: _Sample) -> Finding:
         lost = Counter(sample.unread["reason"].to_list()) + sample.excluded
         most = max(sorted(lost), key=lost.__getitem__, default=None)
         remedy = remedy_for(most, traces) if most else "check the folder and `traces.format`"
+        remedy = _set_time(time) if time else remedy
         found += f", none in {sample.rows:,} rows"
         return Finding("error", "raw traces", "at least one point", found, remedy)
     if rows is not None:
@@ -182,15 +212,25 @@ def _rows_in(files: list[Path], header_lines: int) -> int | None:
     return max(round(total * lines / taken) - header_lines * len(files), 0) if taken else 0
 
 
-def _unread(sample: _Sample, traces: TracesSettings) -> Finding:
-    """Say how many rows cannot be read, why, and which key to change; show three of each kind."""
+def _set_time(time: str) -> str:
+    return f"set `traces.time: {time!r}`, which reads nearly all of them"
+
+
+def _unread(sample: _Sample, traces: TracesSettings, time: str | None) -> Finding:
+    """Say how many rows cannot be read, why, and which key to change; show three of each kind.
+
+    It is an error where most are lost, or where another pattern of times reads nearly all: those
+    that this one does read have wrong times.
+    """
     counts = Counter(sample.unread["reason"].to_list())
-    share = counts.total() / max(sample.rows, 1)
+    share = _share_unread(sample)
     kinds = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     found = f"{share:.2%} of {sample.rows:,}" + (f" ({kinds})" if kinds else "")
     left_out = [f"{name} {count:,}" for name, count in sorted(sample.excluded.items()) if count]
     found += f"; left out: {', '.join(left_out)}" if left_out else ""
-    level: Literal["warning", "info"] = "warning" if share > MOST_UNREAD else "info"
+    level: Literal["error", "warning", "info"] = "warning" if share > MOST_UNREAD else "info"
+    if share > MOST_UNREAD_AT_ALL or time:
+        level = "error"
     by_count = sorted(counts, key=lambda name: (-counts[name], name))
     some = [sample.unread.filter(reason=name).head(EXAMPLES) for name in by_count]
     return Finding(
@@ -198,7 +238,9 @@ def _unread(sample: _Sample, traces: TracesSettings) -> Finding:
         "rows",
         f"at most {MOST_UNREAD:.0%} unreadable",
         found,
-        "; ".join(dict.fromkeys(remedy_for(name, traces) for name in by_count)),
+        _set_time(time)
+        if time
+        else "; ".join(dict.fromkeys(remedy_for(name, traces) for name in by_count)),
         tuple(f"{item} {reason} {text!r}" for rows in some for item, reason, text in rows.rows()),
     )
 
@@ -216,7 +258,11 @@ def _order(counts: Counter[str], bbox: Bbox, points: pl.DataFrame) -> Finding:
         remedy = "the rest is clipped or dropped; check `bbox`"
         return Finding("warning", "points in bbox", expected, found, remedy, some)
     if share["swapped"] >= 0.5 and is_decidable(bbox):
-        remedy = "set `traces.coordinate_order: swapped`"
+        west, south, east, north = bbox
+        remedy = (
+            "set `traces.coordinate_order: swapped`, or, if it is `bbox` that has latitude first,"
+            f" write `bbox: {[south, west, north, east]}`"
+        )
         swapped = f"{found} and {share['swapped']:.1%} swapped"
         return Finding("error", "coordinate order", expected, swapped, remedy, some)
     if share["sign_changed"] >= 0.5:

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from pipeline.city.diagnose import diagnose_ground, diagnose_place
+from pipeline.city.diagnose import bbox_in_order, diagnose_ground, diagnose_place
 
 HELSINKI = (24.925, 60.16, 24.96, 60.185)
 
@@ -41,6 +41,8 @@ def test_a_bbox_with_latitude_first_is_told_the_right_order(bbox, zone):
     (finding,) = diagnose_place(bbox=(south, west, north, east), time_zone=zone)
     assert (finding.level, finding.what) == ("error", "bbox")
     assert f"bbox: [{west}, {south}, {east}, {north}]" in finding.remedy
+    assert bbox_in_order((south, west, north, east), zone) == bbox
+    assert bbox_in_order(bbox, zone) == bbox
 
 
 def test_a_zone_on_another_continent_is_an_error_and_one_further_off_a_warning():

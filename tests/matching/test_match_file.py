@@ -166,6 +166,16 @@ def test_a_coordinate_that_is_no_number_is_refused_without_a_warning(files):
         run(files)
 
 
+@pytest.mark.parametrize("kind", [pl.Null, pl.Float64])
+def test_a_column_of_no_times_is_routed_by_geometry_as_the_message_says(files, kind):
+    with_times = run(files)
+    overwrite(files, points(*TRACES).with_columns(t=pl.lit(None, kind)))
+    assert run(files).placed == with_times.placed
+    path = pl.read_parquet(files / "out/path.parquet")
+    assert path.height
+    assert path["t_enter_s"].null_count() == path.height
+
+
 def overwrite(files, frame):
     frame.write_parquet(files / "points.parquet")
 
@@ -173,7 +183,10 @@ def overwrite(files, frame):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.drop("t"), r"points\.parquet: columns \['t'\] are missing"),
+        (
+            lambda f: f.drop("t"),
+            r"points\.parquet: columns \['t'\] are missing.* a column `t` that is null",
+        ),
         (lambda f: f.with_columns(pl.col("lon").cast(pl.String)), "lon is String"),
         (lambda f: f.clear(), "no rows"),
         (lambda f: f.rename({"lon": "lat", "lat": "lon"}), "lon and lat are swapped"),

@@ -497,7 +497,7 @@ def test_the_whole_way_decides_alike_in_every_text(ways, said):
     steps = [step([f"Rua {'ABCDEF'[n]}"], heading_deg=float(d), length_m=float(m))
              for n, (d, m) in enumerate(ways)]  # fmt: skip
     town = town_of(planned_trip(phased_trip(*steps)))
-    points = "north northeast east southeast south southwest west northwest".split()
+    points = ["north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"]
     text = f"It goes mostly {points[said]}."
     (found,) = {verdict for field in (CAPTION, QUERY, LITERAL)
                 for verdict in town.claims(text, field).values()}  # fmt: skip

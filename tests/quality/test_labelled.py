@@ -22,8 +22,8 @@ LABELLED = [
 ]
 WANTED = {one["id"]: one["rules"] for one in LABELLED}
 # Diversity is a matter of many texts (test_diversity.py), a repair that failed of unusual names
-# (test_punctuation.py), what nobody but a model lists of models (test_whole_texts.py), and what no record
-# can bear has texts of its own (test_unrecorded.py).
+# (test_punctuation.py), what nobody but a model lists of models (test_whole_texts.py), and what no
+# record can bear has texts of its own (test_unrecorded.py).
 ELSEWHERE = {rule for rule in Rule if STAGE_OF[rule] == "diversity"} | {
     Rule.UNSAFE_REPAIR,
     Rule.UNSUPPORTED,

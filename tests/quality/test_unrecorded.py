@@ -21,7 +21,9 @@ RULE = Rule.UNRECORDED.value
 PORTO = porto()
 TEXTS = read("unrecorded/texts.jsonl")
 NOW = TextSet("unrecorded", "figures now", "", 0, 0)
-AT_FIRST = [TextSet("unrecorded", name, "", 0, 0) for name in ("figures at first", "figures of the second")]
+AT_FIRST = [
+    TextSet("unrecorded", name, "", 0, 0) for name in ("figures at first", "figures of the second")
+]
 # Trips of the texts.
 TRIPS = "written_thrice"
 
@@ -59,12 +61,17 @@ def test_the_table_follows_from_its_counts(texts):
 
 @pytest.mark.parametrize(
     "claim",
-    ["including a stop at a bakery", "after picking up a passenger", "pauses for coffee", "in the rain",
-     "with heavy traffic", "past a car crash", "on foot", "to buy flowers"],
+    ["including a stop at a bakery", "after picking up a passenger", "pauses for coffee",
+     "in the rain", "with heavy traffic", "past a car crash", "on foot", "to buy flowers"],
 )  # fmt: skip
-def test_a_claim_is_refused_in_caption_and_query_and_may_be_wished_in_an_instruction(claim):
+def test_what_is_refused_in_caption_and_query_may_be_wished_in_an_instruction(claim):
     text = f"Along Avenida da Boavista, {claim}, to Rua Direita."
-    assert [RULE in PORTO.rules(text, field) for field in (CAPTION, QUERY, LITERAL)] == [True, True, False]
+    found = [RULE in PORTO.rules(text, field) for field in (CAPTION, QUERY, LITERAL)]
+    assert found == [
+        True,
+        True,
+        False,
+    ]
     assert RULE in PORTO.rules(f"The trip was {claim}. {text}", LITERAL)
 
 

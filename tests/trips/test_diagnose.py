@@ -1,6 +1,7 @@
 """The check of raw traces: each fault of a set-up is named with its remedy."""
 
 import gzip
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
@@ -86,7 +87,9 @@ def test_a_byte_that_is_no_utf8_far_behind_the_sample_is_an_error(tmp_path, monk
 def test_a_bbox_with_latitude_first_is_found(tmp_path):
     west, south, east, north = BBOX
     found = worst(check(tmp_path, ROWS, bbox=(south, west, north, east)), "coordinate order")
-    assert (found.level, found.remedy) == ("error", "set `traces.coordinate_order: swapped`")
+    assert found.level == "error"
+    assert found.remedy.startswith("set `traces.coordinate_order: swapped`, or, if it is `bbox`")
+    assert f"write `bbox: {list(BBOX)}`" in found.remedy
 
 
 def test_a_lost_sign_is_found(tmp_path):
@@ -143,6 +146,44 @@ def test_rows_that_cannot_be_read_are_shown_with_the_key_to_change(tmp_path, spo
         "points.csv:14", "points.csv:15", "points.csv:16"
     ]  # fmt: skip
     assert found.text().count("\n         such as points.csv:") == 3
+
+
+def dated_rows(days, form):
+    """Return a trip a day in May 2014, its times as a form writes them."""
+    for day in days:
+        when = datetime(2014, 5, day, 7, tzinfo=UTC)
+        for i, point in enumerate(point_rows(f"T{day}", "c")):
+            _, car, _, x, y = point.split(",")
+            yield f"T{day},{car},{when + timedelta(seconds=15 * i):{form}},{x},{y}"
+
+
+@pytest.mark.parametrize(
+    ("days", "form", "time"),
+    [
+        (range(1, 29), "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S"),  # 57 % lost
+        (range(1, 15), "%d/%m/%Y %H:%M:%S", "%m/%d/%Y %H:%M:%S"),  # 14 % lost, the rest misdated
+        (range(20, 25), "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S"),  # all lost
+        (range(1, 10), "%Y-%m-%dT%H:%M:%SZ", "%d/%m/%Y %H:%M:%S"),
+    ],
+)
+def test_a_pattern_of_times_that_loses_rows_is_an_error_that_names_the_one_that_reads_them(
+    tmp_path, days, form, time
+):
+    findings = point_table(tmp_path, *dated_rows(days, form), time=time, time_zone="UTC")
+    right = form if form.startswith(("%d", "%m")) else "iso"
+    for found in findings:
+        if found.what in {"rows", "raw traces"} and found.level != "info":
+            assert found.level == "error"
+            assert f"set `traces.time: {right!r}`, which reads nearly all" in found.remedy
+    assert any(found.level == "error" and found.what == "rows" for found in findings)
+    right_one = point_table(tmp_path, *dated_rows(days, form), time=right, time_zone="UTC")
+    assert worst(right_one, "rows").level == "info"
+
+
+def test_most_rows_lost_are_an_error_and_no_pattern_is_named_that_reads_no_better(tmp_path):
+    lost = [row.replace(",13", ",x", 1) for row in point_rows("B", "c", count=40)]
+    found = worst(point_table(tmp_path, *point_rows("A", "c"), *lost), "rows")
+    assert (found.level, "set `traces.time` (now epoch_s)" in found.remedy) == ("error", True)
 
 
 def test_a_table_of_which_no_row_can_be_read_names_the_key(tmp_path):

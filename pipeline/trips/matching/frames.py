@@ -49,9 +49,13 @@ def check_columns(schema: pl.Schema) -> None:
     """
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
+        times = (
+            " (where there are no times: add a column `t` that is null; rows in the order driven"
+            " are then routed by geometry alone)"
+        )
         raise ContractError(
             f"points: columns {missing} are missing, expected {list(COLUMNS)}, found"
-            f" {list(schema)}; rename them"
+            f" {list(schema)}; rename them{times if 't' in missing else ''}"
         )
     kind = schema["trace_id"]
     if kind in WIDE or not (kind.is_integer() or kind == pl.String):
