@@ -34,9 +34,9 @@ from pipeline.quality.reading import (
 )
 from pipeline.quality.rules import STAGE_OF, STAGES, Hit, Policies, Rule
 from pipeline.quality.spans import Span, is_free, spans_of
-from pipeline.quality.tables import TABLES, unrecorded_table, word_tables
+from pipeline.quality.tables import TABLES, word_tables
 from pipeline.quality.terminology import Terminology, read_terms
-from pipeline.quality.unrecorded import Unrecorded
+from pipeline.quality.unrecorded import unrecorded
 from pipeline.quality.wording import Wording, whole_text
 from pipeline.records import (
     AnnotatedTrip,
@@ -118,7 +118,7 @@ class Inspector:
         self._terms = Terminology(read_terms(TABLES / "terms.yaml"), tables)
         self._claims = ClaimChecker(nouns)
         self._grounder = Grounder(names, tables)
-        self._unrecorded = Unrecorded(unrecorded_table(), tables)
+        self._unrecorded = unrecorded()
         self._longest = {field: wording.longest.of(field) for field in FIELDS}
         self._most_foreign_share = wording.most_foreign_share
         self._reader = EvidenceReader(names)

@@ -11,14 +11,15 @@ tables/unrecorded.yaml. Paper: A.3.6, "Data Grounding".
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import product
+from functools import cache
+from itertools import chain, product
 from typing import Any
 
 from pipeline.quality.folding import folded_words
 from pipeline.quality.phrases import PhraseTree
 from pipeline.quality.reading import NUMERIC, Reading
 from pipeline.quality.rules import Hit, Rule
-from pipeline.quality.tables import UnrecordedTable, WordTables
+from pipeline.quality.tables import UnrecordedTable, WordTables, unrecorded_table, word_tables
 from pipeline.records import Mention
 
 _BETWEEN, _NAME = "*", "NAME"
@@ -116,13 +117,24 @@ class Unrecorded:
         return claimed != "stop" or not any(word.flags & NUMERIC for word in around)
 
 
-def _phrases(phrase: str, table: UnrecordedTable, tables: WordTables) -> Iterator[list[str]]:
+def _phrases(phrase: str, table: UnrecordedTable, tables: WordTables) -> Iterator[tuple[str, ...]]:
     """Yield the phrases, canonical words, that one with groups stands for."""
-    for words in product(*(table.groups.get(word, [word]) for word in phrase.split())):
-        yield [
-            part
-            for word in words
-            for part in (
-                [word] if word in {_BETWEEN, _NAME} else map(tables.canonical, folded_words(word))
-            )
+    ways = [
+        [
+            (word,) if word in {_BETWEEN, _NAME} else tuple(map(tables.canonical, words))
+            for word in table.groups.get(part, [part])
+            for words in [folded_words(word)]
         ]
+        for part in phrase.split()
+    ]
+    return (tuple(chain.from_iterable(parts)) for parts in product(*ways))
+
+
+@cache
+def unrecorded() -> Unrecorded:
+    """Return what finds the phrases of the project's table, made once.
+
+    Raises:
+        ParameterError: The table is missing or broken.
+    """
+    return Unrecorded(unrecorded_table(), word_tables())
