@@ -89,7 +89,7 @@ def reverse(name):
     return "".join(reversed(name.partition(">")))
 
 
-def arrival(town, graph, lines, states, fixes):
+def arrival(town, graph, lines, states, fixes, near):
     """The cost of a step, written from the formula and not from the code."""
     costs, sigma = town.settings, town.settings.sigma_few_m
     (edge_a, offset_a, _), (edge_b, offset_b, _) = states
@@ -99,13 +99,16 @@ def arrival(town, graph, lines, states, fixes):
     beta = max(costs.beta_min_m, costs.beta_mps * seconds)
     rows = {r["edge_id"]: r for r in town.frame.select("edge_id", "u", "v").to_dicts()}
     pace = {key: d["weight"] / d["length"] for _, _, key, d in graph.edges(keys=True, data=True)}
+    fastest = straight * min(pace[name] for name, _, _ in near)
     mirror = reverse(edge_a)
     turns, bends = 0, 0.0
     if edge_a == edge_b and offset_b >= offset_a - costs.back_m:
         length = max(0.0, offset_b - offset_a)
+        weight = length * pace[edge_a]
         lost = 0.0
     elif mirror == edge_b and mirror in lines:
         length = abs(lines[edge_b].length - offset_b - offset_a)
+        weight = length * pace[edge_a]
         lost, turns = 0.0, 1
     else:
         tail, head = rows[edge_a]["v"], rows[edge_b]["u"]
@@ -133,6 +136,7 @@ def arrival(town, graph, lines, states, fixes):
     if length > costs.detour_factor * straight + costs.detour_m:
         return math.inf
     cost = (abs(length - straight) + costs.theta * lost) / beta + costs.bend_cost * bends
+    cost += costs.time_cost * 3.6 / 30 * max(0.0, weight - fastest)
     slack = 6 * sigma + 50
     fair = max(max(straight, costs.speed_mps * seconds) + slack, 1.5 * straight + 100)
     return cost + turns * costs.u_turn_cost + max(0.0, length - fair) / costs.speed_slack_m
@@ -175,7 +179,7 @@ def test_decoding_finds_the_cheapest_of_all_sequences(seed):
     states = [states_near(lines, x, y, radius=90, streets=6) for x, y, _ in fixes]
     steps = [
         {
-            pair: arrival(town, graph, lines, pair, fixes[k : k + 2])
+            pair: arrival(town, graph, lines, pair, fixes[k : k + 2], [*states[k], *states[k + 1]])
             for pair in itertools.product(states[k], states[k + 1])
         }
         for k in range(3)

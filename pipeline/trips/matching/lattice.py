@@ -20,6 +20,7 @@ FIX = np.dtype(
         ("arrive", "f8"),
         ("depart", "f8"),  # time of the last point standing by this one
         ("best", "f8"),  # least cost of its states, their distance included
+        ("pace", "f8"),  # least of its states
         ("weight", "f8"),  # points it stands for
         ("margin", "f8"),  # how much dearer the best path is that has this fix elsewhere
         ("point", "i8"),  # its number among the points of the chunk
@@ -316,6 +317,8 @@ def _weigh_distances(costs: Record, lattice: Lattice) -> None:
 def _drop_hopeless(costs: Record, lattice: Lattice) -> int:
     """Close the ranks over states too far away to be chosen; return how many are left.
 
+    Of those it sets the least pace of each fix.
+
     Leaving the fix out is cheaper than such a state by more than the beam. The nearest street
     stays in any case.
     """
@@ -325,9 +328,11 @@ def _drop_hopeless(costs: Record, lattice: Lattice) -> int:
     for j in range(len(start) - 1):
         end = start[j + 1]
         limit = max(costs.skip_cost * lattice.fixes[j].weight + costs.beam, states[begin].away)
+        lattice.fixes[j].pace = np.inf
         for at in range(begin, end):
             if states[at].away <= limit:
                 states[left] = states[at]
+                lattice.fixes[j].pace = min(lattice.fixes[j].pace, states[at].pace)
                 left += 1
         start[j + 1] = left
         begin = end

@@ -317,9 +317,10 @@ def against_m(kit: Kit, a: Record, b: Record) -> float:
 
 
 @kernel
-def against_cost(costs: Record, step: Step) -> float:
-    """Return the cost of driving against a one-way street."""
-    return float(max(costs.against_cost, costs.against_m / step.beta))
+def against_cost(costs: Record, step: Step, metres: float) -> float:
+    """Return the cost of driving so many metres against a one-way street."""
+    least = costs.against_cost * max(1.0, metres / costs.against_run_m)
+    return float(max(least, costs.against_m / step.beta))
 
 
 @kernel
@@ -329,7 +330,7 @@ def link_against(
     """Offer the ways against one-way streets from fix `before` to fix `now`, each a break."""
     costs = kit.costs
     fix = lattice.fixes[now]
-    extra += against_cost(costs, step)
+    least = against_cost(costs, step, 0.0)
     count = sort_sources(kit, lattice, before, lattice.fixes[before].best + costs.beam)
     for i in range(count):
         a = lattice.states[kit.scratch.sources[i]]
@@ -337,10 +338,12 @@ def link_against(
         code = pack(now - before, kit.scratch.sources[i] - lattice.start[before], True)
         for at in range(lattice.start[now], lattice.start[now + 1]):
             b = lattice.states[at]
-            if cost_a + b.away > fix.best + costs.beam:
+            if cost_a + least + b.away > fix.best + costs.beam:
                 break
-            if cost_a < b.cost:
-                cost = cost_a + abs(against_m(kit, a, b) - step.straight) / step.beta
+            if cost_a + least < b.cost:
+                metres = against_m(kit, a, b)
+                cost = cost_a + against_cost(costs, step, metres)
+                cost += abs(metres - step.straight) / step.beta
                 if cost < b.cost:
                     b.cost = cost
                     b.turned = -np.inf

@@ -19,13 +19,12 @@ import polars as pl
 
 from pipeline.errors import ContractError
 from pipeline.trips.matching.candidates import PIECE, Grid, compile_fill_cells
-from pipeline.trips.matching.search import EDGE, F64, I32, Graph, Rows
+from pipeline.trips.matching.search import EDGE, F64, I32, REFERENCE_KPH, Graph, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CELL_M = 50.0
-REFERENCE_KPH = 30.0
 BEARING_M = 15.0
 _MOST_CELLS = 4_000_000
 COLUMNS = ("edge_id", "u", "v", "length_m", "speed_kph", "geometry")

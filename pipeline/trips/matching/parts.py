@@ -18,7 +18,7 @@ from pipeline.trips.matching.lattice import (
     UNLIKELY,
     Lattice,
 )
-from pipeline.trips.matching.links import Kit, against_m
+from pipeline.trips.matching.links import Kit, against_cost, against_m
 from pipeline.trips.matching.search import Record, Rows
 from pipeline.trips.matching.steps import step_of
 
@@ -95,7 +95,8 @@ def drives_against(kit: Kit, lattice: Lattice, before: int, now: int) -> bool:
     later = lattice.fixes[now]
     step = step_of(kit.roads, kit.costs, lattice, before, now)
     metres = against_m(kit, lattice.states[earlier.chosen], lattice.states[later.chosen])
-    return bool(abs(metres - step.straight) <= kit.costs.against_cost * step.beta)
+    cost = against_cost(kit.costs, step, metres) + abs(metres - step.straight) / step.beta
+    return bool(cost <= kit.costs.break_cost)
 
 
 @kernel

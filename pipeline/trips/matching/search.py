@@ -22,6 +22,8 @@ Rows = npt.NDArray[np.void]
 """An array of records; each module names the fields of its own ones."""
 Record = Any
 """One record, as the compiled code sees it."""
+REFERENCE_KPH = 30.0
+"""Weights are metres at this speed."""
 
 EDGE = np.dtype(
     [

@@ -39,6 +39,8 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Beta grows by this many metres for each second between two fixes."""
     theta: NotNegative
     """Weight in that cost of a metre lost on roads slower than those of both fixes."""
+    time_cost: NotNegative
+    """Cost of each second more than the straight line takes on the fastest road near its ends."""
     bend_cost: NotNegative
     """Cost of a change of heading by one radian at a junction."""
     end_cost: NotNegative
@@ -49,6 +51,8 @@ class MatchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """Driving against a one-way street, which ends a part, costs as much as a detour this long."""
     against_cost: NotNegative
     """The least that costs."""
+    against_run_m: Positive
+    """A drive against it longer than this (metres) costs as many times more as it is longer."""
     u_turn_cost: NotNegative
     """Cost of turning round on the spot, at a node or within a street."""
     turn_again_s: NotNegative

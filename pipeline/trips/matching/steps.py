@@ -10,8 +10,10 @@ import numpy as np
 
 from pipeline.trips.matching.compiled import kernel
 from pipeline.trips.matching.lattice import Lattice, Roads
-from pipeline.trips.matching.search import Goal, Graph, Record, turning
+from pipeline.trips.matching.search import REFERENCE_KPH, Goal, Graph, Record, turning
 
+SECONDS = 3.6 / REFERENCE_KPH
+"""Seconds of a unit of weight."""
 UNKNOWN = np.float32(-1.0)
 """Length of a path between two nodes that was not looked up yet; one that is none is infinite."""
 
@@ -21,6 +23,7 @@ class Step(NamedTuple):
 
     barred: bool  # too far apart in time or for any speed
     straight: float
+    fastest: float  # weight of the straight line on the fastest road near its ends
     beta: float
     seconds: float
     arrive: float  # time of the later fix
@@ -48,6 +51,7 @@ def step_of(roads: Roads, costs: Record, lattice: Lattice, before: int, now: int
         # One second more, since clocks often give whole seconds.
         seconds > costs.gap_s or straight > costs.jump_mps * (seconds + 1.0) + slack,
         straight,
+        straight * min(earlier.pace, later.pace),
         beta,
         seconds,
         later.arrive,
@@ -129,14 +133,16 @@ def step_cost(
     """Return the cost of driving from state a to state b, and whether that means turning round.
 
     |length - straight line| / beta, as Newson and Krumm; the time lost on slower roads than those
-    at both ends; turning round, at a node or in a street; changes of heading, so small that they
-    decide between equals alone; and driving faster than the settings allow. Infinite as soon as
-    it is known to be at least `budget`.
+    at both ends; travel time, by the second whatever the sampling, so that over a long step it
+    decides between routes, but not against what dense fixes say; turning round, at a node or in a
+    street; changes of heading, so small that they decide between equals alone; and driving faster
+    than the settings allow. Infinite as soon as it is known to be at least `budget`.
     """
     turns = 0
     bent = 0.0
     lost = 0.0
     length = np.float64(on_same_street(costs, a, graph.edges[a.edge], b, graph.edges[b.edge]))
+    weight = length * a.pace
     if length >= 0:
         turns = int(a.edge != b.edge)
     else:
@@ -147,6 +153,7 @@ def step_cost(
     if length > step.gate:
         return np.inf, False
     cost = (abs(length - step.straight) + costs.theta * lost) / step.beta + costs.bend_cost * bent
+    cost += costs.time_cost * SECONDS * max(0.0, weight - step.fastest)
     if turns > 0:
         since = step.seconds if turns > 1 else step.arrive - a.turned
         cost += turns * costs.u_turn_cost * max(1.0, costs.turn_again_s / since)

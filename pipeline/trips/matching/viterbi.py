@@ -116,7 +116,7 @@ def _reach_fix(kit: Kit, lattice: Lattice, now: int, back: int) -> None:
     known = lattice.fixes[now].best <= floor + kit.costs.skip_cost * lattice.fixes[now].weight
     if step.reach > kit.roads.table.bound and not known:
         link(kit, lattice, step, before, now, extra, kit.costs.search_sources)
-    if floor + against_cost(kit.costs, step) < lattice.fixes[now].best:
+    if floor + against_cost(kit.costs, step, 0.0) < lattice.fixes[now].best:
         link_against(kit, lattice, step, before, now, extra)
 
 
