@@ -172,16 +172,16 @@ def _stops(seen: _Seen, areas: CityAreas) -> Iterator[Target]:
 def _crossings(seen: _Seen) -> Iterator[Target]:
     """Give each zone and district that is entered and left between the first and last phase."""
     for zone in dict.fromkeys(zone for facts in seen.facts for zone in facts.zones):
-        for run in _inner_runs([zone in facts.zones for facts in seen.facts]):
+        for run in inner_runs([zone in facts.zones for facts in seen.facts]):
             yield _target("2.3", "zone", run, feature=zone)
     districts = [facts.district for facts in seen.facts]
     for district in dict.fromkeys(name for name in districts if name):
-        for run in _inner_runs([name == district for name in districts]):
+        for run in inner_runs([name == district for name in districts]):
             yield _target("2.3", "district", run, names=[district])
 
 
-def _inner_runs(inside: list[bool]) -> Iterator[list[int]]:
-    """Give the runs of True that reach neither end."""
+def inner_runs(inside: list[bool]) -> Iterator[list[int]]:
+    """Give the runs of True that reach neither end, each as its positions."""
     run: list[int] = []
     for number, here in enumerate(inside):
         if here:
