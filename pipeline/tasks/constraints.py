@@ -294,7 +294,7 @@ class CityRules:
         day, hour = day_and_hour(facts.meta.start_time)
         kind = WEEKEND if day in {"Saturday", "Sunday"} else WEEKDAY
         part = self.definitions.vocabulary.part_of_day(hour).code
-        return target.feature == f"{kind}{JOINT}{part}"
+        return set(_codes(target)) <= {kind, part}
 
     def _pace(self, target: Target, facts: RouteFacts) -> bool | None:
         length_m, duration_s = facts.meta.length_m, facts.meta.time_spent_s
