@@ -46,7 +46,9 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     for table in (said.zones, said.facilities, said.turns, said.paces, said.days):
         for code, more in table.items():
             forms[code] = [*forms.get(code, []), *more]
-    forms |= {heading.code: [f"{heading.words}(?:ern|erly|bound|wards?)?"] for heading in words.headings}
+    forms |= {
+        heading.code: [f"{heading.words}(?:ern|erly|bound|wards?)?"] for heading in words.headings
+    }
     forms |= {part.code: said.time_of_day for part in words.parts_of_day}
     return {code: re.compile(rf"\b(?:{'|'.join(ones)})\b") for code, ones in forms.items()}
 
