@@ -174,6 +174,8 @@ ARTIFACTS = _index(
                  "cell"),
         Artifact("released_names", "release/ground/names.parquet", "table", "city_name",
                  "one name of the city", "name"),
+        Artifact("released_definitions", "release/ground/definitions.json", "json", "definitions",
+                 "one city", "city"),
         Artifact("release_metrics", "metrics/release.json", "json", "release_metrics", "one city",
                  "city", "metric"),
         Artifact("contents", "contents/{city}.json", "json", "release_contents", "one city", "city",

@@ -275,11 +275,12 @@ STAGES: tuple[Stage, ...] = (
         ),
         writes=(
             "generation", "retrieval", "captioning", "candidates", "released_roads",
-            "released_road_cells", "released_cells", "released_names", "release_metrics",
-            "contents",
+            "released_road_cells", "released_cells", "released_names", "released_definitions",
+            "release_metrics", "contents",
         ),
-        params=("release",),
-        config=("name", "language", "h3_resolution", "traces"),
+        params=("release", "intents"),
+        config=("name", "language", "h3_resolution", "time_zone", "traces"),
+        files=("pipeline/release/feature_words.yaml", "prompts/vocabulary.yaml"),
     ),
     Stage(
         "publish",
@@ -287,7 +288,7 @@ STAGES: tuple[Stage, ...] = (
         "Put the releases of all cities together, with card, metadata and checksums.",
         reads=(
             "contents", "generation", "retrieval", "captioning", "candidates", "released_roads",
-            "released_road_cells", "released_cells", "released_names",
+            "released_road_cells", "released_cells", "released_names", "released_definitions",
         ),
         writes=("published",),
         params=("cities", "publish"),
@@ -301,6 +302,7 @@ STAGES: tuple[Stage, ...] = (
             "schemas/road_cell.schema.json",
             "schemas/cell.schema.json",
             "schemas/city_name.schema.json",
+            "schemas/definitions.schema.json",
         ),
         scope="project",
     ),

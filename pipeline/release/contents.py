@@ -87,7 +87,7 @@ def example_of(trips: Iterable[pl.DataFrame]) -> dict[str, str] | None:
 
 
 def files_of(folders: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
-    """Return path, rows, bytes and hash of Parquet files, sorted by path.
+    """Return path, rows, bytes and hash of files, sorted by path; a JSON record is one row.
 
     Args:
         folders: Path within the release, and where that folder or file is now.
@@ -99,7 +99,7 @@ def files_of(folders: Iterable[tuple[str, Path]]) -> list[dict[str, Any]]:
     return [
         {
             "path": path,
-            "rows": pq.ParquetFile(file).metadata.num_rows,
+            "rows": pq.ParquetFile(file).metadata.num_rows if file.suffix == ".parquet" else 1,
             "bytes": file.stat().st_size,
             "sha256": sha256_of(file),
         }

@@ -7,13 +7,14 @@ Fields are read from the JSON Schemas of the tables, counts and sources from eac
 nothing is typed twice. Read it with `mlcroissant`.
 """
 
+from pathlib import Path
 from typing import Any
 
 from pipeline.release.publication import Publication, roles_of
 from pipeline.schemas import followed, schema_document
 
 SPECIFICATION = "http://mlcommons.org/croissant/1.1"
-PARQUET = "application/x-parquet"
+FORMATS = {".parquet": "application/x-parquet", ".json": "application/json"}
 # Folder or file of a city's release, and the schema of its rows.
 TABLES = {
     "generation": "generation_instance",
@@ -88,9 +89,9 @@ def croissant(publication: Publication) -> dict[str, Any]:
     distribution, record_sets = [], []
     for record in publication.cities:
         files = {file["path"]: file for file in record["files"]}
+        distribution += [_file(publication, record, file) for file in record["files"]]
         for table, schema in TABLES.items():
             for path in (one for one in files if one == table or one.startswith(f"{table}/")):
-                distribution.append(_file(publication, record, files[path]))
                 inner = path.removeprefix("ground/").removesuffix(".parquet")
                 name = f"{record['city']}-{inner.replace('/', '-')}"
                 record_sets.append(_record_set(name, schema, publication.path(record, path)))
@@ -131,7 +132,7 @@ def _file(publication: Publication, record: dict[str, Any], file: dict[str, Any]
         "name": path,
         "contentUrl": path,
         "contentSize": f"{file['bytes']} B",
-        "encodingFormat": PARQUET,
+        "encodingFormat": FORMATS[Path(path).suffix],
         "sha256": file["sha256"],
     }
 

@@ -1,6 +1,6 @@
-"""What the words of a release's constraints mean: thresholds, zones, kinds of places, parts of day.
+"""What the constraints of a release mean: thresholds, zones, kinds of places, parts of the day.
 
-release/ground/definitions.json  ->  Definitions(anchor_m=60.0, prefer_share=0.5, vocabulary=..., ..)
+release/ground/definitions.json  ->  Definitions(anchor_m=60.0, prefer_share=0.5, vocabulary=...)
 
 A target such as "prefer the parks" was true of a trip by these very numbers and word lists, so
 whoever asks the same of another route reads them from the release and not from a later project.

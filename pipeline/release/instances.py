@@ -16,12 +16,14 @@ from collections.abc import Callable
 import polars as pl
 
 from pipeline.quality.rubric import CRITERIA, task_of
+from pipeline.release.stated import stated_column
 from pipeline.schemas import arrow_schema
 
 STYLES = ("literal", "concise", "chatty")
 NUMBERS = ("1", "2", "3")
 JUDGED = ("trip_id", "engine", "model", "revision", "prompt_hash", "scores")
-_PATH = ("edge_ids", "t_enter_s", "cells", "cell_edges")
+_DRIVEN = ("edge_ids", "t_enter_s", "off_from_m", "off_to_m")
+_PATH = (*_DRIVEN, "cells", "cell_edges")
 
 
 def released_trips(
@@ -37,7 +39,7 @@ def released_trips(
         entries: Rows of `loss_entry`: they say which trips are released, and their splits.
         selected: Rows of `selected_trip`.
         judged: Columns `JUDGED` of `judged_trip`, one a trip.
-        matched: trip_id, edge_ids, t_enter_s; any trips beside the released ones.
+        matched: What `driven_trips` keeps of `matched_trip`; any trips beside the released ones.
         told: What `told_trips` keeps of `checked_trip`, likewise.
 
     Returns:
@@ -48,7 +50,7 @@ def released_trips(
     return (
         released.join(selected.select("trip_id", "score"), on="trip_id")
         .join(judged.select("trip_id", judge), on="trip_id")
-        .join(matched.select("trip_id", "edge_ids", "t_enter_s"), on="trip_id")
+        .join(matched.select("trip_id", *_DRIVEN), on="trip_id")
         .join(told, on="trip_id")
         .sort("trip_id")
     )
@@ -70,7 +72,7 @@ def told_trips(checked: pl.DataFrame) -> pl.DataFrame:
 
 def driven_trips(matched: pl.DataFrame) -> pl.DataFrame:
     """Keep of matched trips what a release needs: where they went, and when."""
-    return matched.select("trip_id", "edge_ids", "t_enter_s")
+    return matched.select("trip_id", *_DRIVEN)
 
 
 def generation_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
@@ -97,7 +99,7 @@ def generation_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
                 _meta("start_time"),
             ).alias("input"),
             pl.struct(_PATH).alias("target"),
-            _evidence(field, intents.field("targets")),
+            _evidence(trips, field, intents.field("targets")),
             pl.struct(
                 _writer(), draws.alias("draws"), _quality(field), _judge("instructions")
             ).alias("provenance"),
@@ -120,7 +122,7 @@ def retrieval_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
             *_head(city, "retrieval", "number", number),
             pl.struct(_text(field).alias("query")).alias("input"),
             pl.struct("trip_id", "same_route", *_PATH).alias("target"),
-            _evidence(field, plan.field("targets")),
+            _evidence(trips, field, plan.field("targets")),
             pl.struct(_writer(), draws.alias("draws"), _quality(field), _judge("queries")).alias(
                 "provenance"
             ),
@@ -138,7 +140,7 @@ def caption_instances(trips: pl.DataFrame, *, city: str) -> pl.DataFrame:
             *_head(city, "captioning", "number", number),
             pl.struct(*_PATH, _meta("start_time"), _meta("time_spent_s")).alias("input"),
             pl.struct(_text(field).alias("caption")).alias("target"),
-            _evidence(field, None),
+            _evidence(trips, field, None),
             pl.struct(_writer(), _quality(field), _judge("caption")).alias("provenance"),
         )
 
@@ -203,13 +205,16 @@ def _of_text(column: str, field: str, *keys: str) -> pl.Expr:
     )
 
 
-def _evidence(field: str, targets: pl.Expr | None) -> pl.Expr:
+def _evidence(trips: pl.DataFrame, field: str, targets: pl.Expr | None) -> pl.Expr:
     place, held = ("name", "phase", "id", "lon", "lat", "method"), ("phase", "expected", "method")
-    parts = [
-        _of_text("mentions", field, "start", "end", "text", "kind", "verdict", *place),
+    mentions = _of_text("mentions", field, "start", "end", "text", "kind", "verdict", *place)
+    parts: list[pl.Expr | pl.Series] = [
+        mentions,
         _of_text("claims", field, "start", "end", "text", "kind", "verdict", *held),
     ]
-    parts += [targets.alias("targets")] if targets is not None else []
+    if targets is not None:
+        told = trips.select(_text(field).alias("text"), mentions, targets.alias("targets"))
+        parts += [targets.alias("targets"), stated_column(told)]
     return pl.struct(parts).alias("evidence")
 
 

@@ -28,6 +28,7 @@ _ARTIFACTS = {
     "ground/road_cells.parquet": "released_road_cells",
     "ground/cells.parquet": "released_cells",
     "ground/names.parquet": "released_names",
+    "ground/definitions.json": "released_definitions",
 }
 
 
@@ -58,7 +59,8 @@ def write_sums(folder: Path) -> None:
 
 
 def _original(io: StageIO, city: str, path: str) -> Path:
-    table = next(one for one in TABLES if path == one or path.startswith(f"{one}/"))
+    tables = (*TABLES, *_ARTIFACTS)
+    table = next(one for one in tables if path == one or path.startswith(f"{one}/"))
     place = io.path(_ARTIFACTS.get(table, table), city=city)
     return place / path.removeprefix(f"{table}/") if place.is_dir() else place
 

@@ -1,7 +1,7 @@
 """Release a city: task instances by split, the pool for retrieval, the ground, and its contents.
 
 data/<city>/release/{generation,retrieval,captioning,candidates}/{train,val,test}.parquet
-data/<city>/release/ground/{roads,road_cells,cells,names}.parquet
+data/<city>/release/ground/{roads,road_cells,cells,names}.parquet, definitions.json
 data/contents/<city>.json
 
 Every trip the loss ledger calls released is here, seven times, and no other. Paper: 3.1, 4.2.
@@ -19,7 +19,9 @@ from msgspec import Meta
 
 from pipeline.errors import ContractError
 from pipeline.keys import H3Resolution, Text
+from pipeline.language.intent_settings import IntentsSettings
 from pipeline.release.contents import authors_of, example_of, files_of, made_by, sources_of
+from pipeline.release.definitions import definitions_record
 from pipeline.release.figures import (
     check_counts,
     pool_figures,
@@ -72,9 +74,11 @@ def run(
     *,
     city: str,
     release: ReleaseSettings,
+    intents: IntentsSettings,
     name: Text,
     language: Text,
     h3_resolution: H3Resolution,
+    time_zone: Text,
     traces: TracesSettings,
 ) -> None:
     """Write the release of a city, held to the loss ledger and, where there is one, to dvc.lock."""
@@ -86,6 +90,14 @@ def run(
         written = _write_tables(io, shards, gathered, traits, city)
     for copy, original in GROUND.items():
         io.write(copy, io.read(original))
+    defined = definitions_record(
+        intents,
+        city=city,
+        time_zone=time_zone,
+        h3_resolution=h3_resolution,
+        near_jaccard=release.near_jaccard,
+    )
+    io.write_json("released_definitions", defined)
     loss = io.read_json("loss_metrics")
     _check(traits, loss, written, city)
     figures = {
@@ -102,6 +114,7 @@ def run(
     io.write_json("release_metrics", figures)
     made = [(table, io.path(table)) for table in (*MAKERS, POOL)]
     made += [(f"ground/{original}.parquet", io.path(copy)) for copy, original in GROUND.items()]
+    made += [("ground/definitions.json", io.path("released_definitions"))]
     io.write_json(
         "contents",
         {

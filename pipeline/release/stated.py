@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
+import polars as pl
 
 from pipeline.language.vocabulary import JOINT, Vocabulary, vocabulary
 from pipeline.params import document_of
@@ -22,6 +22,21 @@ from pipeline.records import Target
 WORDS_FILE = Path(__file__).with_name("feature_words.yaml")
 _COURSES = {"zone_and_road": "stay_on", "zone_and_heading": "heading", "zone_and_turns": "turns"}
 _ARTICLE = re.compile(r"^(?:an?|the) ")
+
+
+class Name(msgspec.Struct, frozen=True):
+    """A name in a text: where it stands, and what the map calls it."""
+
+    start: int
+    end: int
+    name: str
+    id: str
+
+
+class _Told(msgspec.Struct, frozen=True):
+    text: str
+    mentions: list[Name]
+    targets: list[Target]
 
 
 class FeatureWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,9 +68,7 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     return {code: re.compile(rf"\b(?:{'|'.join(ones)})\b") for code, ones in forms.items()}
 
 
-def stated_targets(
-    text: str, mentions: Iterable[Mapping[str, Any]], targets: Iterable[Target]
-) -> list[Target]:
+def stated_targets(text: str, mentions: Iterable[Name], targets: Iterable[Target]) -> list[Target]:
     """Return the targets a text states, each cut down to what it states of it.
 
     Args:
@@ -65,12 +78,26 @@ def stated_targets(
     """
     names, ids, plain = set(), set(), list(text.lower())
     for mention in mentions:
-        names.add(mention["name"])
-        ids.add(mention["id"])
-        plain[mention["start"] : mention["end"]] = "·" * (mention["end"] - mention["start"])
+        names.add(mention.name)
+        ids.add(mention.id)
+        plain[mention.start : mention.end] = "·" * (mention.end - mention.start)
     rest = "".join(plain)
     found = (_stated(target, names, ids, rest) for target in targets)
     return [target for target in found if target is not None]
+
+
+def stated_column(told: pl.DataFrame) -> pl.Series:
+    """Return the stated targets of many texts.
+
+    Args:
+        told: Columns text, mentions (start, end, name, id, ...) and targets; may be empty.
+
+    Returns:
+        Column `constraints`, of the type of `targets`.
+    """
+    rows = msgspec.json.Decoder(_Told).decode_lines(told.write_ndjson())
+    found = [stated_targets(row.text, row.mentions, row.targets) for row in rows]
+    return pl.Series("constraints", msgspec.to_builtins(found), dtype=told.schema["targets"])
 
 
 def _stated(target: Target, names: set[str], ids: set[str], rest: str) -> Target | None:

@@ -145,6 +145,7 @@ def _matched(k: int) -> dict[str, Any]:
     edges = edges_of(k)
     return {
         "trip_id": f"t{k}", "cleaned_trip_id": f"t{k}", "edge_ids": edges, "t_enter_s": times,
+        "off_from_m": 12.5, "off_to_m": 40.0,
     }  # fmt: skip
 
 

@@ -110,7 +110,8 @@ def test_candidates_on_the_same_segments_are_named_beside_the_one_that_is_looked
 def test_captioning_is_given_the_path_and_no_text(trips):
     row = caption_instances(trips, city="toy").to_dicts()[0]
     assert set(row["input"]) == {
-        "edge_ids", "t_enter_s", "cells", "cell_edges", "start_time", "time_spent_s",
+        "edge_ids", "t_enter_s", "off_from_m", "off_to_m", "cells", "cell_edges", "start_time",
+        "time_spent_s",
     }  # fmt: skip
     assert row["target"] == {"caption": "The trip ends at Café 1."}
     assert row["evidence"]["claims"][0]["text"] == "The trip"

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from pipeline.records import Target
-from pipeline.release.stated import stated_targets
+from pipeline.release.stated import Name, stated_targets
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = Path(__file__).with_name("stated")
@@ -16,7 +16,7 @@ LABELS = Path(__file__).with_name("stated")
 
 class Labelled(NamedTuple):
     text: str
-    mentions: list[dict[str, Any]]
+    mentions: list[Name]
     targets: list[Target]
     stated: list[Target | None]
 
@@ -27,7 +27,7 @@ def seeds() -> dict[str, dict[str, Any]]:
     return {seed["seed_id"]: seed for seed in map(json.loads, lines)}
 
 
-def mentions_in(text: str, trip: dict[str, Any]) -> list[dict[str, Any]]:
+def mentions_in(text: str, trip: dict[str, Any]) -> list[Name]:
     """Find the names of the trip in a text, the longest first, as quality control would."""
     ids = {place["name"]: place["id"] for place in trip["places"]}
     names = {*ids, *(name for phase in trip["phases"] for name in phase["road_names"])}
@@ -38,9 +38,7 @@ def mentions_in(text: str, trip: dict[str, Any]) -> list[dict[str, Any]]:
         while at >= 0:
             if not any(taken[at : at + len(name)]):
                 taken[at : at + len(name)] = [True] * len(name)
-                found.append(
-                    {"start": at, "end": at + len(name), "name": name, "id": ids.get(name, "")}
-                )
+                found.append(Name(at, at + len(name), name, ids.get(name, "")))
             at = text.find(name, at + 1)
     return found
 

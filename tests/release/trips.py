@@ -131,6 +131,8 @@ def town(numbers: list[int], splits: list[str]) -> dict[str, pl.DataFrame]:
                 "trip_id": ids,
                 "edge_ids": [edges_of(k) for k in numbers],
                 "t_enter_s": [[START_S + n for n in range(k + 3)] for k in numbers],
+                "off_from_m": [12.5] * len(numbers),
+                "off_to_m": [40.0] * len(numbers),
             }
         ),
         "told": told_trips(pl.DataFrame([checked_row(k) for k in numbers])),
