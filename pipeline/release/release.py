@@ -69,7 +69,7 @@ class ReleaseSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     near_jaccard: Annotated[float, Meta(gt=0, le=1)]
 
 
-def run(
+def run(  # noqa: PLR0913 - a stage is given its sections and keys, each by itself
     io: StageIO,
     *,
     city: str,

@@ -14,17 +14,20 @@ import json
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 import polars as pl
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.errors import SourceError
 from pipeline.hashes import sha256_of
+from pipeline.release.definitions import Definitions
 from pipeline.release.splits import SPLITS
-from pipeline.tables import read_table
+from pipeline.tables import read_json, read_table
 
 TASKS = ("generation", "retrieval", "captioning")
 _POOL = "candidates"
 _GROUND = ("roads", "road_cells", "cells", "names")
+_DEFINITIONS = "ground/definitions.json"
 
 
 def open_release(folder: Path) -> "Release":
@@ -126,6 +129,13 @@ class Release:
         """The names of the city (schema city_name)."""
         return self._read("ground/names", "names")
 
+    @cached_property
+    def definitions(self) -> Definitions:
+        """What its constraints mean: thresholds and word lists (schema definitions)."""
+        file = _existing(self.folder / _DEFINITIONS, self.folder)
+        record = read_json(file, ARTIFACTS["released_definitions"])
+        return msgspec.convert(record, Definitions)
+
     def hash(self) -> str:
         """Return the SHA-256 over paths and hashes of all tables, so that a report can name them.
 
@@ -135,11 +145,11 @@ class Release:
 
     @cached_property
     def _hash(self) -> str:
-        tables = [f"{table}/{split}" for table in (*TASKS, _POOL) for split in SPLITS]
-        tables += [f"ground/{name}" for name in _GROUND]
+        tables = [f"{table}/{split}.parquet" for table in (*TASKS, _POOL) for split in SPLITS]
+        tables += [*(f"ground/{name}.parquet" for name in _GROUND), _DEFINITIONS]
         digest = hashlib.sha256()
         for table in sorted(tables):
-            file = self.folder / f"{table}.parquet"
+            file = self.folder / table
             if file.exists():
                 digest.update(f"{table}\0{sha256_of(file)}\n".encode())
         return digest.hexdigest()
