@@ -47,7 +47,7 @@ def main() -> int:
 
 def measure(city: str, meteor: Meteor, *, rounds: int, most: int) -> None:
     """Print the captions of a city in a CPU second, part by part."""
-    settings = CaptioningSettings(beside_m=40.0, anchor_m=60.0, bertscore=False)
+    settings = CaptioningSettings(bertscore=False)
     release = open_release(Path("data") / city / "release")
     scorer = CaptionScorer(release, "train", settings, near=0.8)
     own = scorer.references

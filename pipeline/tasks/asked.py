@@ -1,7 +1,7 @@
 """What the texts of a split ask for, and how much of it routes and trips meet.
 
     asked = Asked.by(release, instances)
-    asked.met(routes)                a row per instance: constraints_met, met_1.1, met_1.2, ...
+    asked.met(routes)                a row per instance: constraints_met, met_1_1, met_1_2, ...
     gains_of(asked, pool)            what each trip of a pool is worth to each query, for nDCG
 
 Asked is what a text states (`evidence.constraints`), so a concise instruction is held to less than
@@ -24,6 +24,7 @@ from pipeline.tasks.measure import Measure
 from pipeline.tasks.ranking import FIRST_RANKS
 from pipeline.tasks.released import Release
 from pipeline.tasks.retrieval import Gains
+from pipeline.trips.phases import FIRST_S, LAST_S
 
 _OF_TIMES = frozenset({"clock", "pace"})
 MEASURES = (
@@ -40,7 +41,7 @@ MEASURES = (
         "Constraints of time and pace that a prediction without times leaves open.",
     ),
     *(
-        Measure(f"met_{code}", "share", "higher", f"The same for constraints of scenario {code}.")
+        Measure(f"met_{code.replace('.', '_')}", "share", "higher", f"The same for constraints of scenario {code}.")
         for code in SCENARIOS
     ),
 )  # fmt: skip
@@ -117,6 +118,30 @@ class Asked(NamedTuple):
         if seen is None:
             return None if target.kind in _OF_TIMES else False
         return self.rules.is_met(target, seen)
+
+
+def told_times(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Return the entry times of predicted routes, null where they cannot be times of the route.
+
+    Args:
+        predictions: Columns edge_ids and, if any, t_enter_s.
+
+    Returns:
+        Column t_enter_s: as many as segments, none missing or before the one before, of a date.
+    """
+    if "t_enter_s" not in predictions.columns:
+        nothing = pl.lit(None, pl.List(pl.Float64)).alias("t_enter_s")
+        return predictions.with_columns(nothing).select("t_enter_s")
+    times = pl.col("t_enter_s").list
+    steps = times.eval(pl.element().diff().drop_nulls())
+    sound = (
+        (times.len() == pl.col("edge_ids").list.len())
+        & (times.drop_nulls().list.len() == times.len())
+        & (steps.list.min().fill_null(0.0) >= 0)
+        & times.min().is_between(FIRST_S, LAST_S)
+        & times.max().is_between(FIRST_S, LAST_S)
+    )
+    return predictions.select(t_enter_s=pl.when(sound).then("t_enter_s"))
 
 
 class _Stated(msgspec.Struct, frozen=True):

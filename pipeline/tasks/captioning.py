@@ -219,7 +219,7 @@ class CaptionScorer:
 
     @cached_property
     def _city(self) -> CityEvidence:
-        return CityEvidence(self._release, self._settings)
+        return CityEvidence(self._release)
 
     @cached_property
     def _head(self) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from pipeline.errors import SourceError
 from pipeline.hashes import sha256_of
 from pipeline.keys import check_values
 from pipeline.params import Parameters
-from pipeline.release.release import ReleaseSettings
+from pipeline.tasks.asked import Asked, gains_of
 from pipeline.tasks.caption_floors import caption_references
 from pipeline.tasks.captioning import CaptionScorer
 from pipeline.tasks.compare import compare_files, comparison_lines, write_comparison
@@ -53,8 +53,8 @@ class Order(NamedTuple):
 
 def _generation(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
     settings = settings_of(order, "score_generation", GenerationSettings)
-    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
-    scorer = GenerationScorer(order.release, order.split, settings, near=near.near_jaccard)
+    near = order.release.definitions.near_jaccard
+    scorer = GenerationScorer(order.release, order.split, settings, near=near)
     scored = scorer.score(order.predictions, file=order.file)
     seed, oracle = order.parameters.section("seed", int), ORACLE + "dest_hit" in scored.rows.columns
     return scored, generation_references(scorer, seed=seed, oracle=oracle)
@@ -65,8 +65,10 @@ def _retrieval(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
         raise SourceError(
             f"--option {order.options[0]}: expected no option, retrieval has none; leave it out"
         )
-    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
-    scorer = RetrievalScorer(order.release, order.split, near=near.near_jaccard)
+    near = order.release.definitions.near_jaccard
+    queries = order.release.instances("retrieval", order.split)
+    gains = gains_of(Asked.by(order.release, queries), order.release.candidates(order.split))
+    scorer = RetrievalScorer(order.release, order.split, near=near, gains=gains)
     found = scorer.matched(order.predictions, file=order.file)
     seed = order.parameters.section("seed", int)
     return scorer.scored(found), retrieval_references(scorer, found, seed=seed)
@@ -74,8 +76,8 @@ def _retrieval(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
 
 def _captioning(order: Order) -> tuple[Scored, tuple[Reference, ...]]:
     settings = settings_of(order, "score_captioning", CaptioningSettings)
-    near: ReleaseSettings = order.parameters.section("release", ReleaseSettings)
-    scorer = CaptionScorer(order.release, order.split, settings, near=near.near_jaccard)
+    near = order.release.definitions.near_jaccard
+    scorer = CaptionScorer(order.release, order.split, settings, near=near)
     scored = scorer.score(order.predictions, file=order.file)
     return scored, caption_references(scorer, seed=order.parameters.section("seed", int))
 

@@ -9,10 +9,10 @@ import polars as pl
 
 from pipeline.seeds import rng_for
 from pipeline.tasks.generation import GenerationScorer
-from pipeline.tasks.ground import Ground, Ragged
+from pipeline.tasks.ground import Ragged
 from pipeline.tasks.measure import Reference, Scored
 from pipeline.tasks.predictions import Matched
-from pipeline.tasks.routes import last_of
+from pipeline.tasks.routes import ids_of, last_of
 from pipeline.tasks.shortest import shortest_paths
 
 
@@ -97,13 +97,3 @@ def _shortest_to_truth(scorer: GenerationScorer) -> Ragged:
         routes.append([first[k]] if stay else [first[k], *between, last[k]])
     sizes = np.array([len(one) for one in routes], np.int64)
     return Ragged(np.concatenate(routes).astype(np.int32), np.concatenate(([0], np.cumsum(sizes))))
-
-
-def ids_of(lists: Ragged, ground: Ground) -> pl.Series:
-    """Return lists of ids of segments for lists of their numbers."""
-    row = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
-    flat = pl.DataFrame({"row": row, "id": ground.ids.gather(lists.values)})
-    found = flat.group_by("row", maintain_order=True).agg("id")
-    every = pl.DataFrame({"row": np.arange(len(lists.starts) - 1)})
-    joined = every.join(found, on="row", how="left", maintain_order="left")
-    return joined["id"].fill_null([])

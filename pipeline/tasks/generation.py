@@ -20,7 +20,8 @@ import polars as pl
 
 from pipeline.city.projection import geodesic
 from pipeline.errors import ContractError, SourceError
-from pipeline.tasks import drivable
+from pipeline.tasks import asked, drivable
+from pipeline.tasks.asked import Asked, told_times
 from pipeline.tasks.distances import jaccard_of_lists, point_distances
 from pipeline.tasks.ground import F64, I32, Ground, Ragged
 from pipeline.tasks.groups import known_routes
@@ -33,6 +34,7 @@ from pipeline.tasks.routes import (
     Routes,
     chosen,
     first_number_of,
+    ids_of,
     last_of,
     lengths_m,
     points_of,
@@ -88,7 +90,7 @@ START = Measure(
     "higher",
     "Share of routes that begin on the start segment that is given.",
 )
-MEASURES = (*_SCORED, START, *drivable.MEASURES)
+MEASURES = (*_SCORED, START, *drivable.MEASURES, *asked.MEASURES)
 # Of these, what is missing or invalid gets the worst value; of all others, that of staying at the
 # start.
 _WORST = {
@@ -173,6 +175,7 @@ class GenerationScorer:
             "joints_touching": routes.touching,
             "one_ways_obeyed": routes.obeyed,
             "length_over_shortest": drivable.length_over_shortest(scored, self.ground),
+            **self._met(scored, found.rows, wrong),
         }
         measures = list(MEASURES)
         candidates = found.rows["candidates"]
@@ -201,6 +204,41 @@ class GenerationScorer:
             coverage=coverage_of(status, other=found.other),
             options=msgspec.to_builtins(self.settings),
         )
+
+    @cached_property
+    def _asked(self) -> Asked:
+        return Asked.by(self.release, self.instances)
+
+    def _met(
+        self, routes: Ragged, rows: pl.DataFrame, wrong: npt.NDArray[Any]
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return how much of what the texts ask the routes meet.
+
+        A one-way driven backwards lies on the street it reverses.
+        """
+        on_streets = Ragged(self.ground.drawn[routes.values], routes.starts)
+        whole = lengths_m(routes, self.ground)
+        table = pl.DataFrame(
+            {
+                "edge_ids": ids_of(on_streets, self.ground),
+                "wrong": wrong,
+                # Nobody says when the last segment is left: it is driven as fast as those before.
+                "longer": whole / (whole - self.ground.length_m[last_of(routes)]).clip(1e-9),
+            }
+        ).hstack(told_times(rows))
+        table = table.with_columns(
+            edge_ids=pl.when(~pl.col("wrong")).then("edge_ids"),
+            t_enter_s=pl.col("t_enter_s").list.head(pl.col("edge_ids").list.len()),
+        )
+        spent = pl.col("t_enter_s").list.last() - pl.col("t_enter_s").list.first()
+        found = self._asked.met(
+            table.select(
+                "edge_ids",
+                "t_enter_s",
+                time_spent_s=pl.when(spent > 0).then(spent * pl.col("longer")),
+            )
+        )
+        return {name: found[name].to_numpy() for name in found.columns}
 
     @cached_property
     def _heads(self) -> pl.DataFrame:

@@ -17,7 +17,7 @@ def known_routes(trips: pl.DataFrame, train: pl.DataFrame, *, near: float) -> pl
         trips: Columns edge_ids and cells, in the order driven.
         train: The same of the trips of train.
         near: Least Jaccard similarity of the sets of segments that makes two routes near
-            (`release.near_jaccard` of params.yaml).
+            (`near_jaccard` of its definitions).
 
     Returns:
         `exact`: train has the very segments in order; `near`: it has a route near to it; `new`.

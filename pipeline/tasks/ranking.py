@@ -148,6 +148,17 @@ def ndcg_at_10(lists: Rankings, gains: npt.ArrayLike, ideal: npt.ArrayLike) -> F
     return np.asarray(reached / limit)
 
 
+def gained_at(lists: Rankings, gains: npt.ArrayLike, depth: int) -> Floats:
+    """Return the expected mean gain of the first `depth` entries of each query, over `depth`.
+
+    Args:
+        lists: The rankings.
+        gains: Of each entry its gain; 0 for one not in the pool.
+        depth: How many count, 1 or more.
+    """
+    return _gained(lists, np.asarray(gains, np.float64), np.full(depth, 1 / depth))
+
+
 def _missed(pool: int, drawn: int) -> Floats:
     """Return for 0 ... pool marked trips the chance that none of `drawn` is marked.
 

@@ -28,6 +28,7 @@ from pipeline.tasks.ranking import (
     SAME_WAY,
     Rankings,
     expected,
+    gained_at,
     ndcg_at_10,
     ranked,
 )
@@ -53,13 +54,23 @@ _AT_DEPTH = {
     "recall_any_twin": "Share of queries with a trip among the first {k} that drives the very"
     " segments of the trip of the query: itself, or another.",
 }
-_NDCG = Measure(
+_OF_CONSTRAINTS = (
+    *(
+        Measure(
+            f"constraints_met_at_{k}", "share", "higher",
+            f"Share of the constraints the query states that the first {k} trips meet, on average;"
+            " undefined where it states none.",
+        )
+        for k in (1, 10)
+    ),
+    Measure(
     "ndcg_at_10",
     "share",
     "higher",
     "Normalised discounted cumulative gain of the first 10 trips; gain: the share of the query's"
     " constraints that a trip meets; undecided where no trip of the pool meets any.",
-)
+    ),
+)  # fmt: skip
 MEASURES = (
     *(
         Measure(f"{name}_at_{k}", "share", "higher", sentence.format(k=k))
@@ -335,13 +346,17 @@ def measured(searches: Searches, lists: Rankings, gains: Gains | None = None) ->
         return frame
     worth = np.zeros(len(query))
     worth[known] = gains.of(query[known], lists.entries[known])
-    ndcg = pl.Series("ndcg_at_10", ndcg_at_10(lists, worth, gains.ideal), nan_to_null=True)
-    return frame.with_columns(ndcg)
+    asks = np.where(np.isnan(gains.mean), np.nan, 1.0)
+    return frame.with_columns(
+        pl.Series("constraints_met_at_1", gained_at(lists, worth, 1) * asks, nan_to_null=True),
+        pl.Series("constraints_met_at_10", gained_at(lists, worth, 10) * asks, nan_to_null=True),
+        pl.Series("ndcg_at_10", ndcg_at_10(lists, worth, gains.ideal), nan_to_null=True),
+    )
 
 
 def measures(gains: Gains | None = None) -> tuple[Measure, ...]:
     """Return the measures that `measured` gives."""
-    return MEASURES if gains is None else (*MEASURES, _NDCG)
+    return MEASURES if gains is None else (*MEASURES, *_OF_CONSTRAINTS)
 
 
 def _queries(lists: Rankings) -> Ints:

@@ -83,7 +83,11 @@ def chance(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:
     limit = gains.ideal @ discounts
     limit = np.where(limit > 0, limit, np.nan)
     share = gains.mean * discounts[:pool].sum() / limit
-    return frame.with_columns(pl.Series("ndcg_at_10", share, nan_to_null=True))
+    return frame.with_columns(
+        pl.Series("constraints_met_at_1", gains.mean, nan_to_null=True),
+        pl.Series("constraints_met_at_10", gains.mean * min(pool, 10) / 10, nan_to_null=True),
+        pl.Series("ndcg_at_10", share, nan_to_null=True),
+    )
 
 
 def truth_first(searches: Searches, gains: Gains | None = None) -> pl.DataFrame:

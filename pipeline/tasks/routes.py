@@ -124,6 +124,16 @@ def lengths_m(lists: Ragged, ground: Ground) -> F64:
     return np.add.reduceat(ground.length_m[lists.values], lists.starts[:-1])
 
 
+def ids_of(lists: Ragged, ground: Ground) -> pl.Series:
+    """Return lists of ids of segments for lists of their numbers."""
+    row = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
+    flat = pl.DataFrame({"row": row, "id": ground.ids.gather(lists.values)})
+    found = flat.group_by("row", maintain_order=True).agg("id")
+    every = pl.DataFrame({"row": np.arange(len(lists.starts) - 1)})
+    joined = every.join(found, on="row", how="left", maintain_order="left")
+    return joined["id"].fill_null([])
+
+
 class Points(NamedTuple):
     """The points of routes: those of route i are `rows[starts[i] : starts[i + 1]]`.
 

@@ -32,12 +32,7 @@ class CaptioningSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Section `score_captioning` of params.yaml.
 
     Attributes:
-        beside_m: A place that a caption names lies on the trip if it is so near the road driven,
-            metres.
-        anchor_m: Likewise, to the first and the last segment, metres.
         bertscore: Whether BERTScore is measured; it takes most of the time.
     """
 
-    beside_m: Annotated[float, Meta(ge=0, le=1000)]
-    anchor_m: Annotated[float, Meta(ge=0, le=1000)]
     bertscore: bool

@@ -1,6 +1,6 @@
 """What released files show of a trip: phases, places beside it, and which names a caption tells.
 
-    city = CityEvidence(release, settings)
+    city = CityEvidence(release)
     trips = city.trips(instances)                  phases and places, from the path and the ground
     city.inspect("Past Café Ceuta.", trips[0])     its mentions and claims, judged as by `check`
 
@@ -28,7 +28,6 @@ from pipeline.quality.rules import Policies
 from pipeline.quality.wording import Longest, Wording
 from pipeline.records import Intents, Phase, Place, PlannedTrip, TripMeta
 from pipeline.tasks.released import Release
-from pipeline.tasks.settings import CaptioningSettings
 from pipeline.trips.phases import CompressSettings, compress_trips, ground_of
 
 CAPTION = "trajectory_caption"
@@ -54,17 +53,16 @@ class _Phased(msgspec.Struct):
 class CityEvidence:
     """The names of a released city, and what its trips show."""
 
-    def __init__(self, release: Release, settings: CaptioningSettings) -> None:
+    def __init__(self, release: Release) -> None:
         """Read the ground.
 
         Args:
             release: The release.
-            settings: How near a place lies.
 
         Raises:
             SourceError: A table of the ground, or the city's contents, is missing.
         """
-        self._settings = settings
+        self._definitions = release.definitions
         self._roads, self._cells = release.roads, release.cells
         self._ground = ground_of(self._roads, release.road_cells, self._cells)
         names = city_names(
@@ -126,7 +124,7 @@ class CityEvidence:
         )
         segments = segments.with_row_index("trip").with_columns(edge_id=edge_ids)
         at_ends = (pl.col("p") == 0) | (pl.col("p") == pl.col("last"))
-        reach = pl.when(at_ends).then(self._settings.anchor_m).otherwise(self._settings.beside_m)
+        reach = pl.when(at_ends).then(self._definitions.anchor_m).otherwise(self._definitions.beside_m)
         found = (
             segments.explode("edge_id", "p")
             .join(self._beside, on="edge_id")
@@ -167,7 +165,7 @@ class CityEvidence:
         plane = UtmPlane(*spots.mean(0)) if len(spots) else UtmPlane(0.0, 0.0)
         points: Any = np.asarray(shapely.points(plane.to_metres(spots)))
         lines: Any = plane.geometries(shapely.from_wkb(self._roads["geometry"].to_numpy()))
-        reach = max(self._settings.beside_m, self._settings.anchor_m)
+        reach = max(self._definitions.beside_m, self._definitions.anchor_m)
         line, place = shapely.STRtree(points).query(lines, predicate="dwithin", distance=reach)
         metres = shapely.distance(lines[line], points[place])
         return pl.DataFrame(

@@ -79,10 +79,10 @@ def test_a_route_meets_what_it_meets_and_no_route_meets_nothing(loops):
     assert without["all_constraints_met"].to_list() == [0.0, 0.0, None]
     # A route has one heading at most, and no pace without times; nobody asks the third anything.
     assert with_routes["constraints_met"][0] in {0.0, 0.5}
-    assert with_routes["met_3.2"][0] == with_routes["constraints_met"][0]
+    assert with_routes["met_3_2"][0] == with_routes["constraints_met"][0]
     assert with_routes["constraints_undecided"].to_list() == [0.0, 1.0, 0.0]
-    assert with_routes["met_1.1"].to_list() == [None, 0.0, None]
-    assert with_routes["met_4.2"].to_list() == [None, None, None]
+    assert with_routes["met_1_1"].to_list() == [None, 0.0, None]
+    assert with_routes["met_4_2"].to_list() == [None, None, None]
 
 
 def test_times_decide_where_a_route_has_them(loops):

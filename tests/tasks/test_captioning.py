@@ -15,7 +15,7 @@ from pipeline.tasks.released import open_release
 from pipeline.tasks.settings import CaptioningSettings
 from tests.tasks.town import EAST_DEG, LAT, LON, Trip, write_release
 
-SETTINGS = CaptioningSettings(beside_m=40.0, anchor_m=60.0, bertscore=False)
+SETTINGS = CaptioningSettings(bertscore=False)
 # Over street 1, then north on street 103; the other trip on streets 3 and 105, in train.
 TRIPS = (
     Trip("t1", "test", (0, 1, 2, 12, 22, 32)),
@@ -175,7 +175,7 @@ def test_each_trip_is_told_by_another_once_whatever_their_order(count):
 
 
 def test_bertscore_is_an_option_and_names_its_encoder(folder):
-    settings = CaptioningSettings(beside_m=40.0, anchor_m=60.0, bertscore=True)
+    settings = CaptioningSettings(bertscore=True)
     scorer = CaptionScorer(open_release(folder), "test", settings, near=0.8)
     assert row_of(scorer, REFERENCE)["bertscore_f1"] == pytest.approx(1.0)
     assert len(scorer.options["encoder_sha256"]) == 64

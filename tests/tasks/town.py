@@ -17,11 +17,15 @@ import shapely
 
 from pipeline.artifacts import ARTIFACTS
 from pipeline.city.hexgrid import cell_name, cells_at
+from pipeline.language.intent_settings import IntentsSettings
+from pipeline.params import Parameters
+from pipeline.release.definitions import definitions_record
 from pipeline.release.instances import NUMBERS, STYLES
 from pipeline.release.splits import SPLITS
 from pipeline.schemas import arrow_schema, schema_document
 from pipeline.tables import write_table
 
+ROOT = Path(__file__).resolve().parents[2]
 CITY = "toy"
 LON, LAT = 24.94, 60.17
 BLOCK_M = 100.0
@@ -123,6 +127,14 @@ def write_release(
         for k, one in enumerate(table["name"].unique().sort())
     ]
     _write(folder / "ground/names.parquet", "names", names)
+    defined = definitions_record(
+        Parameters(ROOT).section("intents", IntentsSettings),
+        city=city,
+        time_zone="Europe/Helsinki",
+        h3_resolution=10,
+        near_jaccard=0.8,
+    )
+    (folder / "ground/definitions.json").write_text(json.dumps(defined), "utf-8")
     return folder
 
 
@@ -133,6 +145,8 @@ def _rows(artifact: str, trip: Trip, city: str, cell_of: dict[str, str]) -> list
     path = {
         "edge_ids": edges,
         "t_enter_s": [1402715460.0 + 12 * k for k in range(len(edges))],
+        "off_from_m": 0.0,
+        "off_to_m": BLOCK_M,
         "cells": [cells[k] for k in changes],
         "cell_edges": np.diff([*changes, len(cells)]).tolist(),
     }
@@ -140,10 +154,11 @@ def _rows(artifact: str, trip: Trip, city: str, cell_of: dict[str, str]) -> list
     row |= {"city": city, "trip_id": trip.trip_id, "split": trip.split}
     if artifact == "candidates":
         return [row | path | {"length_m": BLOCK_M * len(edges)}]
-    target = row["evidence"].get("targets", [{}])[0]
     if artifact != "captioning":
+        last = f"Street {edges[-1].split(':')[0]}"
+        target = row["evidence"]["targets"][0] | {"kind": "road", "names": [last], "ids": []}
         targets = [target | {"scenario": one} for one in trip.scenarios]
-        row["evidence"] = row["evidence"] | {"targets": targets}
+        row["evidence"] = row["evidence"] | {"targets": targets, "constraints": targets}
     rows = []
     for key in {"generation": STYLES, "retrieval": NUMBERS, "captioning": NUMBERS[:1]}[artifact]:
         named = {"instance_id": f"{city}/{trip.trip_id}/{artifact}/{key}"}
