@@ -41,7 +41,10 @@ MEASURES = (
         "Constraints of time and pace that a prediction without times leaves open.",
     ),
     *(
-        Measure(f"met_{code.replace('.', '_')}", "share", "higher", f"The same for constraints of scenario {code}.")
+        Measure(
+            f"met_{code.replace('.', '_')}", "share", "higher",
+            f"The same for constraints of scenario {code}.",
+        )
         for code in SCENARIOS
     ),
 )  # fmt: skip

@@ -124,7 +124,9 @@ class CityEvidence:
         )
         segments = segments.with_row_index("trip").with_columns(edge_id=edge_ids)
         at_ends = (pl.col("p") == 0) | (pl.col("p") == pl.col("last"))
-        reach = pl.when(at_ends).then(self._definitions.anchor_m).otherwise(self._definitions.beside_m)
+        reach = (
+            pl.when(at_ends).then(self._definitions.anchor_m).otherwise(self._definitions.beside_m)
+        )
         found = (
             segments.explode("edge_id", "p")
             .join(self._beside, on="edge_id")
