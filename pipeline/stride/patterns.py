@@ -15,130 +15,42 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta
 
 from pipeline.errors import ParameterError
-from pipeline.keys import Text
 from pipeline.language.prompts import PROMPTS, files_hash
 from pipeline.params import document_of
 from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.cues import DENSE, Cues, read_cues
+from pipeline.stride.pattern_records import (
+    MOST_QUESTIONS,
+    Check,
+    Denied,
+    More,
+    Pattern,
+    PatternSheet,
+)
 from pipeline.stride.reading import Reader, Reading, pace_fault
 from pipeline.stride.spec_records import Asked, Bound, Specification
-from pipeline.stride.trajfacts import Range, TrajFacts, read_trajfacts
+from pipeline.stride.trajfacts import TrajFacts, read_trajfacts
 
 FOLDER = PROMPTS / "stride"
-LEAST_QUESTIONS, MOST_QUESTIONS = 5, 8
 _CHECKS = 3  # of one question
 _SPEED = "mean_speed"
 # Paces of people spread by so much of their mean; who walks and stands in turn walks half the time.
 _PACE_SPREAD, _STANDING = 0.2, 0.5
 _VERSION = 4
 _CODE = [
-    Path(__file__).with_name(f"{name}.py") for name in ("patterns", "reading", "cues", "stated")
+    Path(__file__).with_name(f"{name}.py")
+    for name in ("patterns", "pattern_records", "reading", "cues", "stated")
 ]
-
-
-class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One measurement: bands of TrajFacts, perhaps open to one side, or a range and its source."""
-
-    function: Text
-    why: Text
-    bands: list[Text] = []
-    open: Literal["up", "down"] | None = None
-    range: Range | None = None
-    source: Text | None = None
-
-    def __post_init__(self) -> None:
-        if self.function not in BINDABLE:
-            raise ValueError(f"function: expected a measure, found {self.function!r}")
-        if bool(self.bands) == (self.range is not None):
-            raise ValueError("bands: expected either bands or a range")
-        if (self.range is None) != (self.source is None):
-            raise ValueError("source: expected where a range comes from, and none beside bands")
-        if self.open is not None and not self.bands:
-            raise ValueError("open: expected bands beside it")
-
-
-class _Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    axis: Literal["V", "R", "D", "S", "T"]
-    ask: Text
-    checks: Annotated[list[Check], Meta(min_length=1, max_length=3)]
-
-
-class More(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question more where a text says a thing beyond its way of moving.
-
-    Attributes:
-        cue: The thing, of cues.yaml.
-        axis: Of the first check.
-        ask: The question.
-        checks: Those whose measure the pattern binds already are left out.
-        instead: Whether they take the place of what the pattern says of the same measure.
-    """
-
-    cue: Text
-    axis: Literal["V", "R", "D", "S", "T"]
-    ask: Text
-    checks: Annotated[list[Check], Meta(min_length=1, max_length=3)]
-    instead: bool = False
-
-
-class Denied(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a crowd looks like of which a thing is denied.
-
-    Attributes:
-        cues: The things, of cues.yaml; one is enough.
-        ask: The question that a check of `instead` belongs to.
-        checks: Where its measures lie. A pattern that asks for values apart from these is not told.
-        instead: Takes the place of a check that asks for more than these; `checks` if empty.
-    """
-
-    cues: Annotated[list[Text], Meta(min_length=1)]
-    ask: Text
-    checks: Annotated[list[Check], Meta(min_length=1)]
-    instead: list[Check] = []
-
-
-class Pattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One way a crowd can move.
-
-    Attributes:
-        id: As stories name it.
-        title: In words.
-        signs: Cues of cues.yaml that speak for it, and how strongly; 3 is enough.
-        needs: Cues without which a text does not tell it: one of these lists in full.
-        against: Cues that rule it out; `not CUE` is one that the text denies.
-        questions: What is asked.
-        pauses: Whether people walk and stand in turn: a pace that a text states is then that of
-            those who walk.
-    """
-
-    id: Text
-    title: Text
-    signs: Annotated[dict[Text, Annotated[float, Meta(gt=0, le=3)]], Meta(min_length=1)]
-    needs: Annotated[list[Annotated[list[Text], Meta(min_length=1)]], Meta(min_length=1)]
-    against: list[Text]
-    questions: Annotated[
-        list[_Question], Meta(min_length=LEAST_QUESTIONS, max_length=MOST_QUESTIONS)
-    ]
-    pauses: bool = False
-
-
-class _Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    patterns: Annotated[list[Pattern], Meta(min_length=1)]
-    dense: _Question
-    more: list[More]
-    denied: list[Denied]
 
 
 class PatternBank:
     """All patterns, with the table their bands are in and the cues that point to them."""
 
-    def __init__(self, sheet: _Patterns, facts: TrajFacts, cues: Cues) -> None:
+    def __init__(self, sheet: PatternSheet, facts: TrajFacts, cues: Cues) -> None:
         self.patterns = {pattern.id: pattern for pattern in sheet.patterns}
         self.facts, self.more, self._dense = facts, sheet.more, sheet.dense
         self.denied, self._cues = sheet.denied, cues.sheet.cues
@@ -454,7 +366,7 @@ def read_patterns(folder: Path) -> PatternBank:
     Raises:
         ParameterError: A file is missing or broken, or a band is not there.
     """
-    sheet: _Patterns = document_of(folder / "patterns.yaml", _Patterns)
+    sheet: PatternSheet = document_of(folder / "patterns.yaml", PatternSheet)
     facts, cues = read_trajfacts(folder / "trajfacts.yaml"), read_cues(folder / "cues.yaml")
     return PatternBank(sheet, facts, cues)
 

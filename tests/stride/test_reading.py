@@ -9,7 +9,8 @@ from pipeline import __main__ as command_line
 from pipeline.errors import ParameterError
 from pipeline.language.prompts import PROMPTS
 from pipeline.stride.cues import Cues, own_cues, plain_words, says_dense
-from pipeline.stride.patterns import FOLDER, MOST_QUESTIONS, apart, beyond, patterns
+from pipeline.stride.pattern_records import MOST_QUESTIONS
+from pipeline.stride.patterns import FOLDER, apart, beyond, patterns
 from pipeline.stride.stated import number_of, stated_in
 
 PEOPLE = own_cues().sheet.people

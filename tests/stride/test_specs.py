@@ -16,7 +16,8 @@ from pipeline.stride.benchmark import benchmark_of, document_of, read_benchmark,
 from pipeline.stride.corrected import BINDABLE
 from pipeline.stride.lint import lint
 from pipeline.stride.measure_cards import cards, cards_version
-from pipeline.stride.patterns import FOLDER, Check, patterns
+from pipeline.stride.pattern_records import Check
+from pipeline.stride.patterns import FOLDER, patterns
 from pipeline.stride.spec_prompt import (
     SpecAsk,
     SpecRequests,
