@@ -51,6 +51,30 @@ class UtmPlane:
         return shapely.transform(shapes, self.to_metres)
 
 
+class LocalPlane:
+    """Metres east and north of a (lon, lat) centre: its UTM zone, turned so that north is up."""
+
+    def __init__(self, centre: tuple[float, float]) -> None:
+        self._plane = UtmPlane(*centre)
+        # UTM's north leans away from true north by up to some degrees at the rim of a zone.
+        lon, lat = centre
+        origin, northward = self._plane.to_metres(np.array([centre, (lon, lat + 1e-4)]))
+        east, north = (northward - origin) / np.hypot(*(northward - origin))
+        self._origin = origin
+        self._turn = np.array([[north, east], [-east, north]])
+
+    def metres(self, coordinates: Floats) -> Floats:
+        """Project (N, 2) lon/lat degrees to (N, 2) metres; empty in, empty out."""
+        metres: Floats = (self._plane.to_metres(coordinates) - self._origin) @ self._turn
+        return metres
+
+    def shapes(self, shapes: Any) -> Any:
+        """Project an array of shapely geometries."""
+        import shapely  # noqa: PLC0415 - slow import
+
+        return shapely.transform(shapes, self.metres)
+
+
 def geodesic(lon_a: Floats, lat_a: Floats, lon_b: Floats, lat_b: Floats) -> tuple[Floats, Floats]:
     """Return the initial bearings (degrees, [0, 360)) and lengths (metres) from points a to b.
 

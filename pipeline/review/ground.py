@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.city.projection import LocalPlane
 from pipeline.show.context import attributions, named_places
-from pipeline.show.ground import Cell, Leg, LocalPlane, Place, Street
+from pipeline.show.ground import Cell, Leg, Place, Street
 from pipeline.show.life import DriveLife
 from pipeline.show.shards import CityTables
 from pipeline.show.survey import box_around, corners_of, legs_of, outlines, streets_near

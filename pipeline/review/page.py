@@ -21,11 +21,11 @@ from pipeline.records import CheckedTrip, JudgedTrip, MatchedTrip, PhasedTrip
 from pipeline.review.assignment import Assignment
 from pipeline.review.evidence import claim_words, mention_words
 from pipeline.review.ground import SharedGround
+from pipeline.sheet import Sheet
 from pipeline.show.clock import length_words, local_clock
 from pipeline.show.drawing import cell_rows, end_rows, leg_rows, lettering, street_rows
 from pipeline.show.life import DriveLife
 from pipeline.show.said import LABELS
-from pipeline.show.sheet import Sheet
 
 SCRIPTS = ("ground.js", "memory.js", "keeping.js", "texts.js", "marks.js", "scoring.js", "desk.js")
 MAP_SCRIPTS = ("map.js", "lettering.js", "hand.js", "parts.js")

@@ -6,12 +6,10 @@
 Lines are flat lists of x, y: metres east and north of `centre`, from its UTM zone.
 """
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
-from pipeline.city.projection import Floats, UtmPlane
+from pipeline.city.projection import Floats, LocalPlane
 
 
 class Street(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,27 +61,3 @@ class Ground(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def metres(self, lon: list[float], lat: list[float]) -> Floats:
         """Return points as (N, 2) metres east and north of the centre."""
         return LocalPlane(self.centre).metres(np.column_stack((lon, lat)))
-
-
-class LocalPlane:
-    """Metres east and north of a (lon, lat) centre: its UTM zone, turned so that north is up."""
-
-    def __init__(self, centre: tuple[float, float]) -> None:
-        self._plane = UtmPlane(*centre)
-        # UTM's north leans away from true north by up to some degrees at the rim of a zone.
-        lon, lat = centre
-        origin, northward = self._plane.to_metres(np.array([centre, (lon, lat + 1e-4)]))
-        east, north = (northward - origin) / np.hypot(*(northward - origin))
-        self._origin = origin
-        self._turn = np.array([[north, east], [-east, north]])
-
-    def metres(self, coordinates: Floats) -> Floats:
-        """Project (N, 2) lon/lat degrees to (N, 2) metres; empty in, empty out."""
-        metres: Floats = (self._plane.to_metres(coordinates) - self._origin) @ self._turn
-        return metres
-
-    def shapes(self, shapes: Any) -> Any:
-        """Project an array of shapely geometries."""
-        import shapely  # noqa: PLC0415 - slow import
-
-        return shapely.transform(shapes, self.metres)

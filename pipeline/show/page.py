@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pipeline.sheet import Sheet
 from pipeline.show.clock import duration_words, length_words, local_clock, local_day
 from pipeline.show.drawing import cell_rows, end_rows, leg_rows, lettering, street_rows
 from pipeline.show.examined import examined_rows
@@ -20,7 +21,6 @@ from pipeline.show.ground import Ground
 from pipeline.show.life import CleanedLife, DriveLife, TripLife
 from pipeline.show.said import said_rows
 from pipeline.show.screen import KEPT, ending_words
-from pipeline.show.sheet import Sheet
 
 SCRIPTS = ("map.js", "lettering.js", "hand.js", "parts.js", "panel.js")
 MOST_POINTS = 5000

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from pipeline.city.hexgrid import cell_number, outline
-from pipeline.city.projection import Floats
+from pipeline.city.projection import Floats, LocalPlane
 from pipeline.show.context import attributions, named_places
-from pipeline.show.ground import Cell, Ground, Leg, LocalPlane, Place, Street
+from pipeline.show.ground import Cell, Ground, Leg, Place, Street
 from pipeline.show.life import DriveLife, TripLife
 from pipeline.show.shards import CityTables
 

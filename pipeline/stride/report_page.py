@@ -6,18 +6,15 @@ It opens from disk without a network. All data goes through one JSON block whose
 no text of a benchmark can become markup.
 """
 
-import html
-import json
 import math
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline.replacing import replace_text
+from pipeline.sheet import Sheet
 from pipeline.stride.arrays import Floats
 from pipeline.stride.trajectories import Trajectory
 
@@ -52,14 +49,13 @@ def write_page(parts: PageParts, path: Path) -> None:
         SourceError: A folder lies there, or a file where its folder should be.
     """
     package = files("pipeline.stride")
-    data = json.dumps(page_data(parts), ensure_ascii=False, separators=(",", ":"))
-    text = Template((package / "report_page.html").read_text("utf-8")).substitute(
-        title=html.escape(f"{parts.scenario['id']} - {parts.report['generator']}"),
-        style=(package / "report_page.css").read_text("utf-8"),
-        script=(package / "report_page.js").read_text("utf-8"),
-        data=data.replace("<", "\\u003c"),
-    )
-    replace_text(path, text)
+    Sheet(
+        html=package / "report_page.html",
+        styles=[package / "report_page.css"],
+        scripts=[package / "report_page.js"],
+        title=f"{parts.scenario['id']} - {parts.report['generator']}",
+        data=page_data(parts),
+    ).write(path)
 
 
 def page_data(parts: PageParts) -> dict[str, Any]:

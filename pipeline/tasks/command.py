@@ -2,6 +2,7 @@
 
 python -m pipeline tasks score generation ...  ->  report.json, and on the screen a row per measure
 python -m pipeline tasks compare A.json B.json ->  on the screen which is better, and how surely
+python -m pipeline tasks board A.json B.json   ->  board.html, all of it on one page
 """
 
 import argparse
@@ -17,15 +18,17 @@ from pipeline.hashes import sha256_of
 from pipeline.keys import check_values
 from pipeline.params import Parameters
 from pipeline.tasks.asked import Asked, gains_of
+from pipeline.tasks.board import Boarded, write_board
 from pipeline.tasks.caption_floors import caption_references
 from pipeline.tasks.captioning import CaptionScorer
 from pipeline.tasks.compare import compare_files, comparison_lines, write_comparison
+from pipeline.tasks.examples import board_examples
 from pipeline.tasks.floors import generation_references
 from pipeline.tasks.generation import ORACLE, GenerationScorer
 from pipeline.tasks.measure import Reference, Scored
 from pipeline.tasks.predictions import read_predictions
 from pipeline.tasks.released import Release, open_release
-from pipeline.tasks.report import Source, report_of, table_lines, write_report
+from pipeline.tasks.report import Source, read_report, report_of, table_lines, write_report
 from pipeline.tasks.retrieval import RetrievalScorer
 from pipeline.tasks.retrieval_floors import retrieval_references
 from pipeline.tasks.settings import CaptioningSettings, GenerationSettings
@@ -121,6 +124,16 @@ def compare(arguments: argparse.Namespace) -> int:
         write_comparison(comparison, arguments.out)
         lines.append(f"wrote {arguments.out}")
     print("\n".join(lines))
+    return 0
+
+
+def board(arguments: argparse.Namespace) -> int:
+    """Put reports on one page, with examples where releases and predictions are named."""
+    reports = [read_report(file) for file in arguments.reports]
+    examples = board_examples(reports, arguments.release, arguments.pred)
+    boarded = [Boarded(*one) for one in zip(arguments.reports, reports, examples, strict=True)]
+    write_board(boarded, arguments.page, citations=arguments.citations)
+    print(f"wrote {arguments.page}")
     return 0
 
 

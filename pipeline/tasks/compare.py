@@ -65,7 +65,7 @@ def compare_reports(first: Record, second: Record, *, shown: tuple[str, str]) ->
         SourceError: They are of different tasks, cities, splits, releases or options, or have not
             the same instances.
     """
-    _expect_same(first, second, shown)
+    expect_same(first, second, shown)
     measures = [one for one in first["measures"] if one["name"] in second["instances"]["values"]]
     names = [one["name"] for one in measures]
     a, b = _frame(first, names), _frame(second, names)
@@ -140,7 +140,7 @@ def comparison_lines(comparison: Record, *, by: str | None = None) -> list[str]:
 _B = "_b"
 
 
-def _expect_same(first: Record, second: Record, shown: tuple[str, str]) -> None:
+def expect_same(first: Record, second: Record, shown: tuple[str, str]) -> None:
     """Refuse what cannot be compared, naming everything that differs."""
     differing = [key for key in _SAME if first[key] != second[key]]
     if differing:

@@ -16,6 +16,8 @@ typical use:
   python -m pipeline tasks score generation --release data/release/helsinki \\
       --pred routes.jsonl --out report.json
   python -m pipeline tasks compare one.json other.json --by scenario
+  python -m pipeline tasks board one.json other.json --page board.html \\
+      --release data/release/helsinki --pred one.parquet --pred other.jsonl
 
 Predictions are Parquet or JSONL, one row per instance: schemas/generation_prediction.schema.json,
 retrieval_prediction.schema.json, caption_prediction.schema.json.
@@ -35,6 +37,12 @@ _COMPARE = (
     " paired permutation tests, p-values corrected over the measures (Holm), for all instances and"
     " each value of each group. Reports of other tasks, splits, releases or options are refused."
 )
+_BOARD = (
+    "Show reports side by side on one page that opens from disk without a network: a sortable table"
+    " with floors and ceilings, breakdowns with charts, and, with --release and --pred, the best, a"
+    " middling and the worst example of each model on a map. Each task, city and split has its own"
+    " section; reports of one section must share release and options."
+)
 TASKS = ("generation", "retrieval", "captioning")
 
 Actions = argparse._SubParsersAction
@@ -52,6 +60,7 @@ def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     _add_score(actions)
     _add_compare(actions)
+    _add_board(actions)
 
 
 def _add_score(actions: "Actions[argparse.ArgumentParser]") -> None:
@@ -107,3 +116,30 @@ def _compare(arguments: argparse.Namespace) -> int:
     from pipeline.tasks.command import compare  # noqa: PLC0415 - libraries load when needed
 
     return compare(arguments)
+
+
+def _add_board(actions: "Actions[argparse.ArgumentParser]") -> None:
+    board = actions.add_parser("board", help="show reports on one page", description=_BOARD)
+    board.add_argument(
+        "reports", metavar="REPORT.json", type=Path, nargs="+", help="reports of `tasks score`"
+    )
+    board.add_argument("--page", metavar="FILE.html", type=Path, required=True)
+    board.add_argument(
+        "--release", metavar="DIR", type=Path, action="append", default=[],
+        help="folder of a release that was scored on, for examples; one for each city",
+    )  # fmt: skip
+    board.add_argument(
+        "--pred", metavar="FILE", type=Path, action="append", default=[],
+        help="predictions to take examples from; may be repeated, in any order: a file belongs to"
+        " the reports that hold its hash",
+    )  # fmt: skip
+    board.add_argument(
+        "--citations", action="store_true", help="add the paper's tables of these tasks, apart"
+    )
+    board.set_defaults(command=_board)
+
+
+def _board(arguments: argparse.Namespace) -> int:
+    from pipeline.tasks.command import board  # noqa: PLC0415 - libraries load when needed
+
+    return board(arguments)

@@ -200,7 +200,7 @@ def read_report(file: Path) -> Record:
         ContractError: It is no report.
     """
     try:
-        report = json.loads(file.read_text("utf-8"))
+        report = json.loads(file.read_text("utf-8"), parse_float=_finite, parse_constant=_finite)
     except (OSError, ValueError, RecursionError) as fault:
         raise SourceError(
             f"{file}: expected a report of `tasks score`, found {fault}; score the predictions anew"
@@ -210,7 +210,27 @@ def read_report(file: Path) -> Record:
             f"{file}: {describe_fault(SCHEMA, report)}; score the predictions anew with `tasks"
             " score`"
         )
+    _expect_parallel(report["instances"], file)
     return dict(report)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text}")
+    return value
+
+
+def _expect_parallel(columns: Record, file: Path) -> None:
+    """Refuse columns of different lengths."""
+    expected = len(columns["instance_id"])
+    named = {key: columns[key] for key in ("trip_id", "status")}
+    for name, column in {**named, **columns["groups"], **columns["values"]}.items():
+        if len(column) != expected:
+            raise ContractError(
+                f"{file}: instances.{name}: expected {expected} values, one per instance_id, found"
+                f" {len(column)}; score the predictions anew with `tasks score`"
+            )
 
 
 _ARROWS = {"higher": "↑", "lower": "↓", "": ""}

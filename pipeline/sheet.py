@@ -35,13 +35,15 @@ class Sheet(NamedTuple):
 
     def text(self) -> str:
         """Return the page: the same data give the same text."""
-        data = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        return Template(self.html.read_text("utf-8")).substitute(
+        data = json.dumps(self.data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        page = Template(self.html.read_text("utf-8")).substitute(
             title=html.escape(self.title),
             style=_joined(self.styles),
             script=_joined(self.scripts),
             data=data.replace("<", "\\u003c"),
         )
+        # Half of a surrogate pair, which JSON allows, has no form in UTF-8.
+        return page.encode("utf-8", "replace").decode("utf-8")
 
     def write(self, path: Path) -> None:
         """Write the page; its folder is made, a file of that name is replaced.
