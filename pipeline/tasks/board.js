@@ -194,7 +194,7 @@ function citedOf(cited) {
     const digits = table.columns.map((_, k) => Math.max(...table.rows.map((row) => (String(row[k + 2]).split(".")[1] ?? "").length)));
     const rows = table.rows.map(([city, method, ...values]) => make("tr", {}, make("th", { scope: "row" }, method), make("td", { class: "words" }, city),
       ...values.map((value, k) => make("td", {}, value.toFixed(digits[k])))));
-    const heads = ["Method", "City", ...table.columns].map((words) => make("th", { scope: "col" }, words));
+    const heads = ["Method", "City", ...table.columns].map((words, k) => make("th", { scope: "col", class: k === 1 ? "words" : null }, words));
     section.append(make("h3", {}, table.title), scrolling(make("table", {}, make("caption", { class: "unseen" }, table.title), make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)), table.title));
   }
   return section;

@@ -68,15 +68,17 @@ function cardOf(example, names, task) {
   const body = make("div", { class: "body" },
     make("div", { class: "head" }, make("h4", {}, RANKS[example.rank]), make("span", { class: "soft" }, figures)));
   if (example.asked) body.append(quoted(task === "retrieval" ? "Query" : "Instruction", example.asked));
-  if (!example.compared) body.append(quoted("Reference", example.wanted), quoted("Caption of the model", example.given));
+  if (task === "captioning") {
+    body.append(make("div", { class: "pair" }, quoted("Reference", example.wanted), quoted("Caption of the model", example.given)));
+  }
   body.append(make("div", { class: "soft given" }, [example.note, example.instance_id].filter(Boolean).join(" · ")));
-  const words = `Map of ${example.instance_id}: the true route${example.compared ? " and the predicted one" : ""}; ${figures}.`;
-  return make("article", { class: "card" }, mapOf(example.map, words), body);
+  const words = `Map of ${example.instance_id}: the true route${task === "captioning" ? "" : " and the predicted one"}; ${figures}.`;
+  return make("article", { class: task === "captioning" ? "card captioned" : "card" }, mapOf(example.map, words), body);
 }
 
 function examplesOf(section) {
   const [first] = section.examples;
-  const compared = section.examples.some((one) => one.examples.some((example) => example.compared));
+  const compared = section.task !== "captioning";
   const parts = section.examples.map((one, k) => {
     const names = one.by.join(", then ");
     const details = make("details", { open: k === 0 }, make("summary", {}, make("b", { class: "given" }, section.rows[one.model].name)));

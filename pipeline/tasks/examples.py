@@ -48,7 +48,7 @@ class Answer(NamedTuple):
         wanted: The reference caption; "" for the other tasks.
         given: The predicted caption; "" for the other tasks.
         true: The true route, segment ids.
-        predicted: The predicted or first retrieved route; null for captions.
+        predicted: The predicted or first retrieved route; empty for captions.
         note: What the map leaves out.
     """
 
@@ -56,7 +56,7 @@ class Answer(NamedTuple):
     wanted: str
     given: str
     true: list[str]
-    predicted: list[str] | None
+    predicted: list[str]
     note: str
 
 
@@ -150,7 +150,7 @@ def _answer(
 ) -> Answer:
     if task == "captioning":
         wanted, true = row["target"]["caption"], row["input"]["edge_ids"]
-        return Answer("", wanted, row["caption"] or "", true, None, "")
+        return Answer("", wanted, row["caption"] or "", true, [], "")
     true = row["target"]["edge_ids"]
     if task == "retrieval":
         first = _first(row["trip_ids"], row["scores"])
@@ -223,7 +223,7 @@ class _Drawer:
 def _shown(answer: Answer, draw: _Drawer) -> Record:
     """Return an example's texts and its map."""
     true = draw.pieces(answer.true)
-    predicted = [] if answer.predicted is None else draw.pieces(answer.predicted)
+    predicted = draw.pieces(answer.predicted)
     corners = np.concatenate([*true, *predicted])
     west, south = corners.min(axis=0)
     east, north = corners.max(axis=0)
@@ -238,7 +238,6 @@ def _shown(answer: Answer, draw: _Drawer) -> Record:
         "asked": answer.asked,
         "wanted": answer.wanted,
         "given": answer.given,
-        "compared": answer.predicted is not None,
         "note": " ".join(filter(None, (answer.note, note))),
         "map": {
             "width": round(float(width)),
