@@ -3,6 +3,7 @@
     paths = shortest_paths(ground, sources=[3, 3], targets=[9, 3])
     paths.weight   ->  [412.5, 0.0]                    metres; infinite where there is no path
     paths.edges    ->  Ragged(values=[17, 4, 8], starts=[0, 3, 3])
+    chained_paths(ground, chains, soft)   routes over given segments, some lighter or heavier
 
 A* with the straight line as the bound: no segment is lighter than `stretch` metres a metre of it.
 """
@@ -40,6 +41,28 @@ class _Graph(NamedTuple):
     stretch: float
 
 
+class _Labels(NamedTuple):
+    """Of each node: weight of the lightest path so far, its last segment, number of its search."""
+
+    label: F64
+    last: I32
+    stamp: I64
+
+
+class Soft(NamedTuple):
+    """What makes segments lighter or heavier for some chains: lists of them, each with a factor.
+
+    Attributes:
+        segments: Numbers of the segments of each list, each once in it.
+        factors: Factor on the weight of the segments of each list, above 0.
+        of_chain: Numbers of the lists that hold for each chain, each once.
+    """
+
+    segments: Ragged
+    factors: F64
+    of_chain: Ragged
+
+
 def neighbours(start: I32, nodes: int) -> tuple[I64, I32]:
     """Return the edges that leave each node: those of node n are `edge[out[n] : out[n + 1]]`."""
     edge = np.argsort(start, kind="stable").astype(np.int32)
@@ -59,8 +82,34 @@ def shortest_paths(
         targets: Nodes, as many.
         weight: Weight of each segment, none negative; left out = its length in metres.
     """
+    graph = _graph_of(ground, weight)
+    pairs = np.column_stack((sources, targets)).astype(np.int32).reshape(-1, 2)
+    found, values, starts = _all_paths(graph, pairs)
+    return Paths(found, Ragged(values, starts))
+
+
+def chained_paths(ground: Ground, chains: Ragged, soft: Soft) -> Paths:
+    """Find routes over given segments in their order, each leg the lightest.
+
+    Args:
+        ground: The road graph.
+        chains: Segments each route drives over in this order, its first and last among them; one
+            that no drive leads to is left out. A route may drive over a segment more than once.
+        soft: What makes segments lighter or heavier than their length.
+
+    Returns:
+        Routes with the segments given; the weight is infinite where no drive leads to the last one,
+        and the route then ends at the last that was reached.
+    """
+    given = Ragged(chains.values.astype(np.int32), chains.starts)
+    weight, values, starts = _all_chains(_graph_of(ground, None), given, soft)
+    return Paths(weight, Ragged(values, starts))
+
+
+def _graph_of(ground: Ground, weight: F64 | None) -> _Graph:
     edges = ground.segments
-    weights = ground.length_m[:edges] if weight is None else np.asarray(weight, dtype=np.float64)
+    given = ground.length_m[:edges] if weight is None else weight
+    weights = np.array(given, dtype=np.float64)  # chains change it and change it back
     u, v = ground.u[:edges], ground.v[:edges]
     out, edge = neighbours(u, ground.nodes)
     flat = positions(ground.place)
@@ -68,10 +117,7 @@ def shortest_paths(
     straight = np.hypot(*(plane[v] - plane[u]).T)
     apart = straight > 0
     stretch = float((weights[apart] / straight[apart]).min()) if apart.any() else 0.0
-    graph = _Graph(out, edge, v, u, weights, plane, stretch)
-    pairs = np.column_stack((sources, targets)).astype(np.int32).reshape(-1, 2)
-    found, values, starts = _all_paths(graph, pairs)
-    return Paths(found, Ragged(values, starts))
+    return _Graph(out, edge, v, u, weights, plane, stretch)
 
 
 @kernel
@@ -118,50 +164,129 @@ def _bound(graph: _Graph, node: int, target: int) -> float:
     return float(graph.stretch * np.sqrt(east * east + north * north))
 
 
-@cached_kernel
-def _all_paths(graph: _Graph, pairs: I32) -> tuple[F64, I32, I64]:
+@kernel
+def _find(
+    graph: _Graph, source: int, target: int, number: int, labels: _Labels, keys: F64, queue: I32
+) -> tuple[float, F64, I32]:
+    """Search one path; return its weight, infinite without one, and the heap, which may grow.
+
+    `labels` then hold the way back from the target; `number` is that of no search before.
+    """
+    label, last, stamp = labels.label, labels.last, labels.stamp
+    label[source], stamp[source], last[source] = 0.0, number, -1
+    _push(keys, queue, 0, _bound(graph, source, target), source)
+    size = 1
+    while size > 0:
+        node, key = queue[0], keys[0]
+        _drop_first(keys, queue, size)
+        size -= 1
+        if node == target:
+            return label[node], keys, queue
+        if key > label[node] + _bound(graph, node, target):
+            continue  # a lighter path there was found since
+        for at in range(graph.out[node], graph.out[node + 1]):
+            edge = graph.edge[at]
+            there, sum_ = graph.v[edge], label[node] + graph.weight[edge]
+            if stamp[there] == number and sum_ >= label[there]:
+                continue
+            label[there], stamp[there], last[there] = sum_, number, edge
+            if size == len(keys):
+                keys = np.concatenate((keys, np.empty(size)))
+                queue = np.concatenate((queue, np.empty(size, np.int32)))
+            _push(keys, queue, size, sum_ + _bound(graph, there, target), there)
+            size += 1
+    return np.inf, keys, queue
+
+
+@kernel
+def _written(
+    graph: _Graph, source: int, target: int, labels: _Labels, values: I32, begin: int
+) -> tuple[I32, int]:
+    """Write the path that was found last from `begin` on; return the values and its end."""
+    end, node = begin, target
+    while node != source:
+        if end == len(values):
+            values = np.concatenate((values, np.empty(len(values), np.int32)))
+        values[end] = labels.last[node]
+        node = graph.u[labels.last[node]]
+        end += 1
+    values[begin:end] = values[begin:end][::-1].copy()
+    return values, end
+
+
+@kernel
+def _scratch(graph: _Graph) -> tuple[_Labels, F64, I32]:
     nodes = len(graph.out) - 1
-    label, last = np.empty(nodes), np.empty(nodes, np.int32)
-    stamp = np.full(nodes, -1, np.int64)
+    labels = _Labels(np.empty(nodes), np.empty(nodes, np.int32), np.full(nodes, -1, np.int64))
     # Room for more than a search needs: with a bound that is consistent but for rounding, a node is
     # settled again only then.
-    keys, queue = np.empty(2 * len(graph.v) + 2), np.empty(2 * len(graph.v) + 2, np.int32)
+    return labels, np.empty(2 * len(graph.v) + 2), np.empty(2 * len(graph.v) + 2, np.int32)
+
+
+@cached_kernel
+def _all_paths(graph: _Graph, pairs: I32) -> tuple[F64, I32, I64]:
+    labels, keys, queue = _scratch(graph)
     weights, starts = np.full(len(pairs), np.inf), np.zeros(len(pairs) + 1, np.int64)
     values = np.empty(64, np.int32)
     for k in range(len(pairs)):
         source, target = pairs[k, 0], pairs[k, 1]
-        label[source], stamp[source], last[source] = 0.0, k, -1
-        _push(keys, queue, 0, _bound(graph, source, target), source)
-        size = 1
-        while size > 0:
-            node, key = queue[0], keys[0]
-            _drop_first(keys, queue, size)
-            size -= 1
-            if node == target:
-                weights[k] = label[node]
-                break
-            if key > label[node] + _bound(graph, node, target):
-                continue  # a lighter path there was found since
-            for at in range(graph.out[node], graph.out[node + 1]):
-                edge = graph.edge[at]
-                there, sum_ = graph.v[edge], label[node] + graph.weight[edge]
-                if stamp[there] == k and sum_ >= label[there]:
+        weights[k], keys, queue = _find(graph, source, target, k, labels, keys, queue)
+        end = starts[k]
+        if weights[k] < np.inf:
+            values, end = _written(graph, source, target, labels, values, end)
+        starts[k + 1] = end
+    return weights, values[: starts[-1]], starts
+
+
+@kernel
+def _reweighed(graph: _Graph, soft: Soft, chain: int) -> _Graph:
+    """Change the weights as a chain wants them; return the graph with the bound that then holds."""
+    stretch = graph.stretch
+    uses, lists = soft.of_chain, soft.segments
+    for one in uses.values[uses.starts[chain] : uses.starts[chain + 1]]:
+        stretch *= min(1.0, soft.factors[one])
+        for edge in lists.values[lists.starts[one] : lists.starts[one + 1]]:
+            graph.weight[edge] *= soft.factors[one]
+    return _Graph(graph.out, graph.edge, graph.v, graph.u, graph.weight, graph.plane, stretch)
+
+
+@kernel
+def _restore(graph: _Graph, soft: Soft, chain: int, plain: F64) -> None:
+    uses, lists = soft.of_chain, soft.segments
+    for one in uses.values[uses.starts[chain] : uses.starts[chain + 1]]:
+        for edge in lists.values[lists.starts[one] : lists.starts[one + 1]]:
+            graph.weight[edge] = plain[edge]
+
+
+@cached_kernel
+def _all_chains(graph: _Graph, chains: Ragged, soft: Soft) -> tuple[F64, I32, I64]:
+    count = len(chains.starts) - 1
+    labels, keys, queue = _scratch(graph)
+    plain = graph.weight.copy()
+    weights, starts = np.full(count, np.inf), np.zeros(count + 1, np.int64)
+    values, searches = np.empty(64, np.int32), 0
+    for k in range(count):
+        eased = _reweighed(graph, soft, k)
+        end, sum_, before = starts[k], 0.0, -1
+        for at in range(chains.starts[k], chains.starts[k + 1]):
+            edge = chains.values[at]
+            if edge == before:
+                continue
+            if before >= 0:
+                source, target = graph.v[before], graph.u[edge]
+                found, keys, queue = _find(eased, source, target, searches, labels, keys, queue)
+                searches += 1
+                if found == np.inf:  # no drive leads there: a stage between is left out
+                    sum_ = np.inf if at + 1 == chains.starts[k + 1] else sum_
                     continue
-                label[there], stamp[there], last[there] = sum_, k, edge
-                if size == len(keys):
-                    keys = np.concatenate((keys, np.empty(size)))
-                    queue = np.concatenate((queue, np.empty(size, np.int32)))
-                _push(keys, queue, size, sum_ + _bound(graph, there, target), there)
-                size += 1
-        begin = starts[k]
-        end = begin
-        node = target if weights[k] < np.inf else source
-        while node != source:
+                sum_ += found
+                values, end = _written(graph, source, target, labels, values, end)
             if end == len(values):
                 values = np.concatenate((values, np.empty(len(values), np.int32)))
-            values[end] = last[node]
-            node = graph.u[last[node]]
+            values[end] = edge
             end += 1
-        values[begin:end] = values[begin:end][::-1].copy()
-        starts[k + 1] = end
+            sum_ += graph.weight[edge]
+            before = edge
+        weights[k], starts[k + 1] = sum_, end
+        _restore(graph, soft, k, plain)
     return weights, values[: starts[-1]], starts
