@@ -23,6 +23,8 @@ from pipeline.hashes import sha256_of
 from pipeline.release.definitions import Definitions
 from pipeline.release.splits import SPLITS
 from pipeline.tables import read_json, read_table
+from pipeline.tables import read_table
+from pipeline.tasks.view import ModelView
 
 TASKS = ("generation", "retrieval", "captioning")
 _POOL = "candidates"
@@ -78,6 +80,10 @@ class Release:
         shown = ["input", "target"] if split == "train" else ["input"]
         table = self._read(f"{task}/{split}", task, columns=["instance_id", *shown])
         return table.unnest("input")
+
+    def for_models(self, task: str) -> ModelView:
+        """Return what models of a task may see: all that a baseline is ever handed."""
+        return ModelView(self, task)
 
     def candidates(self, split: str) -> pl.DataFrame:
         """Read the trips of a split: paths and times, no text.

@@ -102,5 +102,8 @@ class FeatureWords:
         """
         if code in self._zones:
             return lies_in(read_area(cell["description"]), self._zones[code])
-        categories = self._kinds[code].categories
-        return any(str(poi["category"]).replace("_", " ") in categories for poi in cell["pois"])
+        return any(self.is_kind(code, poi["category"]) for poi in cell["pois"])
+
+    def is_kind(self, code: str, category: str | None) -> bool:
+        """Tell whether a place of a category (null for none) is one of a kind."""
+        return str(category).replace("_", " ") in self._kinds[code].categories

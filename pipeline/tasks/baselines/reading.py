@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from pipeline.language.vocabulary import vocabulary
-from pipeline.quality.folding import word_set
+from pipeline.quality.folding import fold, word_set
 from pipeline.quality.gazetteer import Found, Gazetteer
 from pipeline.quality.reading import CAPITAL, COMMON, HEAD, NO_NAME, Lexicon, Reading
 from pipeline.quality.roles import NameRole, RoleReader
@@ -34,7 +34,8 @@ _STOPPING = word_set(
 )
 _MOST_AFTER_STOPPING = 6
 _GOING_ON = re.compile(
-    r"(?:on|along) (?:the|our|my) way|en route|first\b|stop\b|before (?:it|that)\b|in and out\b"
+    r"(?:(?:spot|place|shop) )?(?:on|along) (?:the|our|my) way|en route|first\b"
+    r"|stop\b|before (?:it|that)\b|in and out\b"
     r"|to (?:nip|hop|pop|run) |for (?:a|one|half a|two|three|five|a few) "
     r"(?:second|moment|while|minute|bit|heartbeat)"
 )
@@ -155,6 +156,11 @@ class RuleReader:
             heading=_heading(reading, items),
         )
 
+    def features_of(self, phrase: str) -> list[str]:
+        """Return the codes of the features that a phrase tells, each once."""
+        told = self.features.find(self._lexicon.read(phrase))
+        return list(dict.fromkeys(one.code for one in told))
+
     def _items(self, reading: Reading) -> list[_Item]:
         named = self._named(reading)
         taken = {number for one in named for number in range(one.first, one.end)}
@@ -197,6 +203,15 @@ class RuleReader:
         return found
 
 
+def _words(reading: Reading, first: int, end: int) -> list[str]:
+    """Return words as they are written: quality control knows "place" by a short form."""
+    return [fold(reading.surface(number, number + 1)) for number in range(first, end)]
+
+
+def _word(reading: Reading, number: int) -> str:
+    return fold(reading.surface(number, number + 1))
+
+
 def _is_name(reading: Reading, first: int, end: int) -> bool:
     words = reading.words[first:end]
     alone = first in reading.begins and (end == len(reading.words) or bool(reading.breaks(end)))
@@ -214,13 +229,13 @@ def _first_of(reading: Reading, one: Told, taken: set[int]) -> int:
     first = here = one.first
     while here > lowest and here - 1 not in taken and not reading.breaks(here):
         here -= 1
-        word = reading.words[here].canonical
+        word = _word(reading, here)
         if word in _KEPT_OFF:
             break
         if word in _SPOTS or word in _WAYS:
             first = here
     for here in range(first, max(first - _MOST_TO_ARTICLE, lowest) - 1, -1):
-        if reading.words[here].canonical in _ARTICLES:
+        if _word(reading, here) in _ARTICLES:
             return here
         if here - 1 in taken or reading.breaks(here):
             break
@@ -241,7 +256,7 @@ def _strength(reading: Reading, one: _Item, before: int, *, is_zone: bool) -> in
         avoided.
     """
     first, end, role = one.found.first, one.found.end, one.role.role
-    words = [word.canonical for word in reading.words[_clause(reading, first, before) : first]]
+    words = _words(reading, _clause(reading, first, before), first)
     rest = reading.text[reading.starts[end] :]
     if role in _FROM or role == "avoid" or one.role.shared or _EITHER_WAY.match(rest):
         return 0
@@ -280,7 +295,7 @@ def _clause(reading: Reading, first: int, before: int) -> int:
 
 
 def _is_spot(reading: Reading, one: Found) -> bool:
-    return any(w.canonical in _SPOTS for w in reading.words[one.first : one.end])
+    return not _SPOTS.isdisjoint(_words(reading, one.first, one.end))
 
 
 def _is_halt(reading: Reading, one: _Item, words: list[str], rest: str) -> bool:
@@ -295,14 +310,12 @@ def _is_halt(reading: Reading, one: _Item, words: list[str], rest: str) -> bool:
 
 def _is_kept(reading: Reading, one: _Item) -> bool:
     first = one.found.first
-    before = reading.words[max(first - 4, reading.sentence(first)) : first]
-    return any(word.canonical in _KEEPING for word in before)
+    return not _KEEPING.isdisjoint(_words(reading, max(first - 4, reading.sentence(first)), first))
 
 
 def _is_passed(reading: Reading, one: _Item) -> bool:
     first = one.found.first
-    before = reading.words[max(first - 3, reading.sentence(first)) : first]
-    return any(word.canonical in _PASSING for word in before)
+    return not _PASSING.isdisjoint(_words(reading, max(first - 3, reading.sentence(first)), first))
 
 
 def _destination(reading: Reading, items: Sequence[_Item]) -> int | None:
@@ -310,13 +323,14 @@ def _destination(reading: Reading, items: Sequence[_Item]) -> int | None:
     most = max((one.strength for one in items), default=0)
     if most == 0:
         return None
-    if most < _TOLD and len(items) > 1 and items[0].found.first == 0 and items[0].strength:
-        between = reading.words[items[0].found.end : items[1].found.first]
-        if between and between[-1].canonical in _BY_WAY_OF:
+    if most < _TOLD and len(items) > 1 and items[0].strength:
+        between = _words(reading, items[0].found.end, items[1].found.first)
+        by = items[1].role.role == "way" or not _BY_WAY_OF.isdisjoint(between[-1:])
+        if by and (items[0].found.first == 0 or all(one.is_road for one in items[1:])):
             return 0  # "A, by B, C and D"
     last = items[-1]
-    clause = reading.words[_clause(reading, last.found.first, 0) : last.found.first]
-    if most < _TOLD and last.strength > 1 and any(word.canonical in _LASTLY for word in clause):
+    clause = _words(reading, _clause(reading, last.found.first, 0), last.found.first)
+    if most < _TOLD and last.strength > 1 and not _LASTLY.isdisjoint(clause):
         return len(items) - 1  # "..., and then A"
     return next(n for n in reversed(range(len(items))) if items[n].strength == most)
 
