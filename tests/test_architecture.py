@@ -27,6 +27,7 @@ DOORS = {
     "openai": {"pipeline/language/engines/openai.py"},
     "ray": {"pipeline/language/engines/ray.py"},
     "jupedsim": {"pipeline/stride/generators/jupedsim.py"},
+    "bm25s": {"pipeline/tasks/text_index.py"},
     "nltk": {"pipeline/tasks/meteor.py"},
     "tokenizers": {"pipeline/tasks/minilm.py"},
     "sentence_transformers": {"pipeline/tasks/embedding.py"},

@@ -19,6 +19,9 @@ typical use:
   python -m pipeline tasks board one.json other.json --page board.html \\
       --release data/release/helsinki --pred one.parquet --pred other.jsonl
 
+  python -m pipeline tasks predict generation destsp_bm25 --release data/release/helsinki \\
+      --out routes.parquet
+
 Predictions are Parquet or JSONL, one row per instance: schemas/generation_prediction.schema.json,
 retrieval_prediction.schema.json, caption_prediction.schema.json.
 
@@ -43,6 +46,10 @@ _BOARD = (
     " middling and the worst example of each model on a map. Each task, city and split has its own"
     " section; reports of one section must share release and options."
 )
+_PREDICT = (
+    "Answer a split with one of the project's own models. A model is handed what models may see"
+    " and nothing else: of the split that is answered, the inputs alone."
+)
 TASKS = ("generation", "retrieval", "captioning")
 
 Actions = argparse._SubParsersAction
@@ -59,6 +66,7 @@ def add_commands(commands: "Actions[argparse.ArgumentParser]") -> None:
     )
     actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
     _add_score(actions)
+    _add_predict(actions)
     _add_compare(actions)
     _add_board(actions)
 
@@ -96,6 +104,29 @@ def _score(arguments: argparse.Namespace) -> int:
     from pipeline.tasks.command import score  # noqa: PLC0415 - libraries load when needed
 
     return score(arguments)
+
+
+def _add_predict(actions: "Actions[argparse.ArgumentParser]") -> None:
+    predict = actions.add_parser("predict", help="answer with a baseline", description=_PREDICT)
+    predict.add_argument("task", choices=TASKS, nargs="?", help="which task is answered")
+    predict.add_argument("model", nargs="?", help="name of a model; --list shows them")
+    predict.add_argument("--list", action="store_true", help="list the models of each task")
+    predict.add_argument(
+        "--release", metavar="DIR", type=Path,
+        help="folder of one city, such as data/release/helsinki",
+    )  # fmt: skip
+    predict.add_argument("--out", metavar="FILE", type=Path, help="predictions, .parquet")
+    predict.add_argument(
+        "--split", choices=("val", "test"), default="test",
+        help="which split is answered (default: %(default)s)",
+    )  # fmt: skip
+    predict.set_defaults(command=_predict)
+
+
+def _predict(arguments: argparse.Namespace) -> int:
+    from pipeline.tasks.predict import predict  # noqa: PLC0415 - libraries load when needed
+
+    return predict(arguments)
 
 
 def _add_compare(actions: "Actions[argparse.ArgumentParser]") -> None:

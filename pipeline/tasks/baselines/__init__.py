@@ -12,7 +12,7 @@ from typing import Protocol
 import polars as pl
 
 from pipeline.tasks.baselines.generation import ConstrSP, DestSP, TrajAnchor
-from pipeline.tasks.text_index import Bm25
+from pipeline.tasks.text_index import Bm25, Embedded
 from pipeline.tasks.view import ModelView
 
 
@@ -33,7 +33,9 @@ class Model(Protocol):
 MODELS: dict[str, Sequence[Model]] = {
     "generation": (
         DestSP("destsp_bm25", Bm25),
+        DestSP("destsp_embed", Embedded),
         ConstrSP("constrsp_bm25", Bm25),
         TrajAnchor("trajanchor_bm25", Bm25),
+        TrajAnchor("trajanchor_embed", Embedded),
     ),
 }

@@ -244,7 +244,9 @@ class Anchors:
         away = np.array([each.min() for each in apart])
         rest = [self._paths[k][each.argmin() :] for k, each in zip(alike, apart, strict=True)]
         ends = np.array([self._places[self._paths[k][-1]] for k in alike]).reshape(-1, 2)
-        likeness = scores[alike] / scores[alike].max(initial=1e-9) * (1 + _half(away)) / 2
+        span = np.ptp(scores[alike]) if len(alike) else 0.0
+        likeness = (scores[alike] - scores[alike].min(initial=np.inf)) / span if span else 1.0
+        likeness = likeness * (1 + _half(away)) / 2
         ranked: list[tuple[float, I32, list[tuple[I32, float]]]] = []
         for number, spot in enumerate(one.spots):
             missed = np.hypot(*(ends - self._reader.grounding.middle(spot)).T)

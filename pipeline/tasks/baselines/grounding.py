@@ -25,8 +25,6 @@ from pipeline.tasks.ground import F64, I32, Ground
 from pipeline.tasks.text_index import Index, TextIndex
 from pipeline.tasks.view import ModelView
 
-# Descriptions that score so much of the best one's fit as well: BM25 also tells long from short.
-EQUAL_SHARE = 0.7
 # Segments that are as near to a place as the nearest one, but for this, are its segments too: a
 # street driven both ways has two.
 _AS_NEAR_M = 1.0
@@ -114,7 +112,7 @@ class Grounding:
         """
         named = self._named(phrase)
         if named:
-            return self._ranked(named, np.zeros(len(named)), near)
+            return self._ranked(named, np.ones(len(named)), near)
         scores = self._descriptions.scores(self._asked(phrase))
         fitting = np.flatnonzero(scores > 0)
         spots = [self._there(phrase, k) for k in fitting]
@@ -141,7 +139,7 @@ class Grounding:
         if len(near.beside):
             beside = self.plane[self.ground.v[near.beside]]
             off = np.hypot(*(at[:, None] - beside[None]).transpose(2, 0, 1)).min(axis=1)
-        behind = np.where(scores < EQUAL_SHARE * scores.max(), -scores, -scores.max())
+        behind = np.where(scores < self._descriptions.equal_share * scores.max(), -scores, -scores.max())
         return [spots[k] for k in np.lexsort((off, behind))]
 
     def _codes(self, phrase: str) -> list[str]:
