@@ -23,7 +23,6 @@ from pipeline.hashes import sha256_of
 from pipeline.release.definitions import Definitions
 from pipeline.release.splits import SPLITS
 from pipeline.tables import read_json, read_table
-from pipeline.tables import read_table
 from pipeline.tasks.view import ModelView
 
 TASKS = ("generation", "retrieval", "captioning")

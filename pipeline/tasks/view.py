@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from pipeline.release.definitions import Definitions
+
 if TYPE_CHECKING:
     from pipeline.tasks.released import Release
 
@@ -73,3 +75,8 @@ class ModelView:
     def names(self) -> pl.DataFrame:
         """The names of the city (schema city_name)."""
         return self._release.names
+
+    @property
+    def definitions(self) -> Definitions:
+        """What the constraints of its texts mean."""
+        return self._release.definitions

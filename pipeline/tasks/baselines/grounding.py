@@ -139,7 +139,9 @@ class Grounding:
         if len(near.beside):
             beside = self.plane[self.ground.v[near.beside]]
             off = np.hypot(*(at[:, None] - beside[None]).transpose(2, 0, 1)).min(axis=1)
-        behind = np.where(scores < self._descriptions.equal_share * scores.max(), -scores, -scores.max())
+        behind = np.where(
+            scores < self._descriptions.equal_share * scores.max(), -scores, -scores.max()
+        )
         return [spots[k] for k in np.lexsort((off, behind))]
 
     def _codes(self, phrase: str) -> list[str]:

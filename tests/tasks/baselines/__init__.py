@@ -1,0 +1,1 @@
+"""The baselines, each part by itself and all of them on a town."""
