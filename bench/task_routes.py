@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--pbf", type=Path, default=SHARED / "porto" / "porto_city_2022.osm.pbf")
     parser.add_argument("--peers", default=",".join(PEERS), help='"" for none')
     asked = parser.parse_args()
-    roads = _roads(asked.pbf)
+    roads = read_roads(asked.pbf)
     truth, predicted, others = _routes(roads, asked.pairs)
     release = MadeRelease(roads, truth)
     settings = section_of(ROOT / "params.yaml", "score_generation", GenerationSettings)
@@ -151,7 +151,8 @@ def _timed(scorer: GenerationScorer, rows: pl.DataFrame) -> tuple[Any, float]:
     return scored, rows.height / best
 
 
-def _roads(pbf: Path) -> pl.DataFrame:
+def read_roads(pbf: Path) -> pl.DataFrame:
+    """Return the segments of a network, or of a grid of streets, as a scorer reads them."""
     network = read_osm_network(pbf) if pbf.exists() else _grid()
     lines = shapely.from_wkb(network["geometry"].to_numpy())
     ends = {

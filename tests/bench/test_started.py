@@ -188,6 +188,9 @@ SMALLEST = {
     "cases": Smallest(
         _traces, r"(?s)standing +\| +1 \| +1 \|.*trips +\| +1 \| +1 .*60 s +\| 1.0000"
     ),
+    "constrained_routes": Smallest(
+        lambda _: ["--routes", 6, "--pbf", "none"], r"6 routes over 32,\d+ segments.*routes/CPU-s"
+    ),
     "datasets": Smallest(_town, "sim15: 2 traces"),
     "ledger": Smallest(lambda _: ["--rows", 20, "--rounds", 1], "a run that finds all its answers"),
     "match": Smallest(lambda one: [*_town(one), "--rounds", 1, "--peers", ""], r"\| ours +\|"),
