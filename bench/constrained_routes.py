@@ -1,7 +1,7 @@
 """How many constrained routes a core finds a second: stages in order, one anywhere, soft weights.
 
     python bench/constrained_routes.py --routes 1000
-    ->  1,000 routes over 36,956 segments of road, 8.2 km each: 547 routes/CPU-s (stages 0.59 ms, ...
+    ->  1,000 routes over 36,956 segments of road, 8.2 km each: 547 routes/CPU-s, ...
 
 Each route of the drivable network of Porto (`--pbf`; without that file of a grid of streets) goes
 from a segment to another some kilometres off, over two of the sets drawn between them (`--set`

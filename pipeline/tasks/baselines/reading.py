@@ -165,22 +165,21 @@ class RuleReader:
         named = self._named(reading)
         taken = {number for one in named for number in range(one.first, one.end)}
         told: dict[int, Told] = {}
-        for one in self.features.find(reading):
-            if taken.isdisjoint(range(one.first, one.end)):
-                told[_first_of(reading, one, taken)] = one
-                taken.update(range(one.first, one.end))
+        for feature in self.features.find(reading):
+            if taken.isdisjoint(range(feature.first, feature.end)):
+                told[_first_of(reading, feature, taken)] = feature
+                taken.update(range(feature.first, feature.end))
         spans = [Found(first, one.end, [], "doubtful") for first, one in told.items()]
         found = sorted([*named, *spans], key=lambda one: one.first)
         roles = self._roles.roles(reading, found, caption=False)
         items = []
         for number, (one, role) in enumerate(zip(found, roles, strict=True)):
-            feature = None if one.candidates else told[one.first]
-            words = reading.surface((feature or one).first, one.end)
-            item = _Item(
-                one, feature, role, one.candidates[0].name.text if one.candidates else words, 0
-            )
+            of = None if one.candidates else told[one.first]
+            words = reading.surface((of or one).first, one.end)
+            name = one.candidates[0].name.text if one.candidates else words
+            item = _Item(one, of, role, name, 0)
             before = found[number - 1].end if number else 0
-            is_zone = feature is not None and self.features.is_zone(feature.code)
+            is_zone = of is not None and self.features.is_zone(of.code)
             strength = _strength(reading, item, before, is_zone=is_zone)
             items.append(item._replace(strength=strength))
         return items

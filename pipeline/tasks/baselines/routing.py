@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pipeline.tasks.baselines.grounding import Grounding
-from pipeline.tasks.floors import ids_of
 from pipeline.tasks.ground import F64, I32, Ragged
+from pipeline.tasks.routes import ids_of
 from pipeline.tasks.shortest import Soft, chained_paths
 
 # Of a large set, such as a zone, so many segments are tried as a stage: those least off the way.
