@@ -19,7 +19,7 @@ from pipeline.language.vocabulary import vocabulary
 from pipeline.quality.folding import fold, word_set
 from pipeline.quality.gazetteer import Found, Gazetteer
 from pipeline.quality.reading import CAPITAL, COMMON, HEAD, NO_NAME, Lexicon, Reading
-from pipeline.quality.roles import NameRole, RoleReader
+from pipeline.quality.roles import POLITE, NameRole, RoleReader
 from pipeline.quality.tables import word_tables
 from pipeline.tasks.baselines.features import FeatureWords, Told
 
@@ -285,10 +285,15 @@ def _unmarked(one: _Item, words: list[str], *, is_zone: bool, is_spot: bool) -> 
 
 
 def _clause(reading: Reading, first: int, before: int) -> int:
-    """Return the first word of the clause of a word, none before the item before."""
+    """Return the first word of the clause of a word, none before the item before.
+
+    A word of courtesy between commas parts nothing: "one stop, please, at a bank".
+    """
     lowest = max(before, reading.sentence(first))
     here = first
-    while here > lowest and not reading.breaks(here):
+    while here > lowest and (
+        not reading.breaks(here) or not POLITE.isdisjoint(_words(reading, here - 1, here + 1))
+    ):
         here -= 1
     return here
 

@@ -132,6 +132,10 @@ def reader():
             },
         ),
         ("Keep to Bulevardi and drop me at a hotel.", {"stay_on": ["Bulevardi"]}),
+        (
+            "Somewhere among the shops. And one stop, please, at a bank.",
+            {"destination": "shops", "stops": ["bank"]},
+        ),
         ("Stop here, please.", {"destination": ""}),  # no name: an ordinary word
         ("", {"destination": ""}),
     ],
