@@ -126,6 +126,8 @@ def _cities(before: Version, after: Version, asked: Sequence[str]) -> tuple[list
             raise SourceError(missing[0].why)
         notes += [f"{city}: not compared: {one.why}" for one in missing]
         found += [] if missing else [city]
+    if not found and len(notes) == 1:
+        raise SourceError(notes[0])
     if not found:
         nothing = f"{before.given} and {after.given}: expected a city that both have, found none"
         raise SourceError(f"{nothing}; name other versions", more="\n".join(notes))

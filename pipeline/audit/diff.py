@@ -83,6 +83,8 @@ def diff(root: Path, first: str, second: str, *, cities: list[str]) -> Compared:
                 told, rows = _city(before, after, city)
                 found.append(told)
                 records.append(rows)
+        if not found and len(notes) == 1:
+            raise SourceError(notes[0])
         if not found:
             nothing = f"{first} and {second}: expected a city that both have, found none"
             raise SourceError(f"{nothing}; name other versions", more="\n".join(notes))
