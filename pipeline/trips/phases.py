@@ -77,13 +77,25 @@ def compress_trips(
         ContractError: A matched segment is not a segment of the city, or is entered at no time
             between 1970 and 9999.
     """
-    phases = _phase_rows(_segment_rows(matched, ground))
-    trips = _trip_rows(phases, time_zone)
-    trips = matched.select("trip_id", "simulated").join(
-        trips, on="trip_id", how="left", maintain_order="left"
+    trips = phase_sequences(matched, ground, time_zone=time_zone)
+    enough = pl.col("meta").struct.field("n_phases") >= settings.min_phases
+    return trips.filter(enough), _rejections(trips.filter(~enough), settings)
+
+
+def phase_sequences(
+    matched: pl.DataFrame, ground: pl.DataFrame, *, time_zone: str
+) -> pl.DataFrame:
+    """Return the rows of `phased_trip`, however few phases a trip has; otherwise `compress_trips`.
+
+    Raises:
+        ContractError: As `compress_trips`.
+    """
+    trips = _trip_rows(_phase_rows(_segment_rows(matched, ground)), time_zone)
+    return _phased(
+        matched.select("trip_id", "simulated").join(
+            trips, on="trip_id", how="left", maintain_order="left"
+        )
     )
-    enough = pl.col("n_phases") >= settings.min_phases
-    return _phased(trips.filter(enough)), _rejections(trips.filter(~enough), settings)
 
 
 def _segment_rows(matched: pl.DataFrame, ground: pl.DataFrame) -> pl.DataFrame:
@@ -201,7 +213,11 @@ def _rejections(trips: pl.DataFrame, settings: CompressSettings) -> pl.DataFrame
         item_id="trip_id",
         stage=pl.lit("compress"),
         reason=pl.lit(CompressReason.TOO_FEW_PHASES.value),
-        detail=pl.format("{} phase, expected at least {}", "n_phases", pl.lit(settings.min_phases)),
+        detail=pl.format(
+            "{} phase, expected at least {}",
+            pl.col("meta").struct.field("n_phases"),
+            pl.lit(settings.min_phases),
+        ),
     )
 
 
