@@ -39,7 +39,8 @@ class LatentSpace(NamedTuple):
 
         Args:
             texts: The texts.
-            weighted: Weigh words by TF-IDF with logarithmic counts; else they are counted.
+            weighted: Weigh words by TF-IDF with logarithmic counts; else each is there or not: a told
+                trip repeats its roads and zones phase by phase, a query does not.
             seed: Of the random projection that the decomposition begins with.
 
         Raises:
@@ -50,6 +51,7 @@ class LatentSpace(NamedTuple):
             CountVectorizer,
             TfidfVectorizer,
         )
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - only where it computes
 
         known = {word for text in texts for word in words_and_pairs(text)}
         if len(texts) < 2 or len(known) < 2:
@@ -60,11 +62,13 @@ class LatentSpace(NamedTuple):
         counter = (
             TfidfVectorizer(analyzer=words_and_pairs, sublinear_tf=True)
             if weighted
-            else CountVectorizer(analyzer=words_and_pairs)
+            else CountVectorizer(analyzer=words_and_pairs, binary=True)
         )
         rows = counter.fit_transform(texts)
         reducer = TruncatedSVD(min(DIMENSIONS, *rows.shape), random_state=seed)
-        return cls(counter, reducer.fit(rows))
+        # On one thread sums have one order, whatever the machine; more only wait for each other.
+        with threadpool_limits(1):
+            return cls(counter, reducer.fit(rows))
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Return a vector of unit length for each text, one a row; zeros without known words."""

@@ -14,7 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.tasks.baselines.latent import LatentSpace, unit
+from pipeline.tasks.baselines.semantic import CellVectors, cell_texts
 from pipeline.tasks.baselines.told import Teller
+from pipeline.tasks.embedding import BUNDLED, embedder
 
 Floats = npt.NDArray[np.floating]
 
@@ -56,7 +58,7 @@ class TextModel(NamedTuple):
 
     Attributes:
         name: Its name in tables.
-        weighted: Weigh words by TF-IDF; else they are counted.
+        weighted: Weigh words by TF-IDF; else each is there or not.
         seed: Of the decomposition.
     """
 
@@ -82,6 +84,34 @@ class TextModel(NamedTuple):
             space.vectors(queries["query"].to_list()),
             pool["trip_id"],
             space.vectors(teller.texts(pool)),
+        )
+
+
+class ZeroShotModel(NamedTuple):
+    """Queries against the mean of the descriptions of the cells on a path; nothing is fitted.
+
+    Attributes:
+        name: Its name in tables.
+        encoder: Sentence encoder, as `embedding.embedder` names it.
+    """
+
+    name: str = "sem_zero_shot"
+    encoder: str = BUNDLED
+
+    def predict(self, view: View, split: str) -> pl.DataFrame:
+        """Rank the pool for each query of a split: rows of schema retrieval_prediction.
+
+        Raises:
+            SourceError: The encoder is not to be had.
+        """
+        encoder = embedder(self.encoder)
+        areas = CellVectors(cell_texts(view.roads, view.road_cells, view.cells), encoder)
+        queries, pool = view.inputs("retrieval", split), view.candidates(split)
+        return nearest(
+            queries["instance_id"],
+            encoder.embed(queries["query"].to_list()),
+            pool["trip_id"],
+            areas.means(pool["cells"]),
         )
 
 
@@ -121,4 +151,9 @@ def nearest(
     )
 
 
-MODELS = (TextModel("tfidf_svd", weighted=True), TextModel("bow_svd", weighted=False))
+# In the order of the paper's tables.
+MODELS = (
+    TextModel("tfidf_svd", weighted=True),
+    TextModel("bow_svd", weighted=False),
+    ZeroShotModel(),
+)

@@ -20,7 +20,7 @@ from pipeline.language.areas import CityAreas, read_area
 from pipeline.language.eligibility import CLOCK_FROM_S, day_and_hour
 from pipeline.language.places import CityPlaces
 from pipeline.language.route import segments_of
-from pipeline.language.vocabulary import vocabulary
+from pipeline.language.vocabulary import HEADINGS, vocabulary
 from pipeline.trips.phases import COMPASS, ground_of, phase_sequences
 
 # How near a named place lies to be told, to the road and to the ends, metres: what a driver sees.
@@ -28,13 +28,7 @@ BESIDE_M, ANCHOR_M = 40.0, 60.0
 MOST_PLACES = 20
 # Mean speeds, km/h, of a drive in a town that people call slow below and brisk from.
 SLOW_KPH, BRISK_KPH = 15.0, 30.0
-_HEADINGS = dict(
-    zip(
-        COMPASS,
-        ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"),
-        strict=True,
-    )
-)
+_HEADINGS = dict(zip(COMPASS, HEADINGS, strict=True))
 _WEEKEND = ("Saturday", "Sunday")
 
 
@@ -163,7 +157,8 @@ def _driven(phase: dict[str, Any]) -> Iterator[str]:
 def _times(trip: dict[str, Any]) -> Iterator[str]:
     seconds = trip["time_spent_s"]
     if seconds > 0:
-        yield f"{max(1, round(seconds / 60))} minutes"
+        minutes = max(1, round(seconds / 60))
+        yield f"{minutes} minute{'s' if minutes > 1 else ''}"
         kph = trip["length_m"] / seconds * 3.6
         yield "slow" if kph < SLOW_KPH else "brisk" if kph >= BRISK_KPH else "steady"
     if trip["t_start_s"] >= CLOCK_FROM_S:

@@ -1,0 +1,1 @@
+"""Reference models that are trained with PyTorch, an extra: `make models`."""
