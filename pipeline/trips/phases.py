@@ -82,9 +82,7 @@ def compress_trips(
     return trips.filter(enough), _rejections(trips.filter(~enough), settings)
 
 
-def phase_sequences(
-    matched: pl.DataFrame, ground: pl.DataFrame, *, time_zone: str
-) -> pl.DataFrame:
+def phase_sequences(matched: pl.DataFrame, ground: pl.DataFrame, *, time_zone: str) -> pl.DataFrame:
     """Return the rows of `phased_trip`, however few phases a trip has; otherwise `compress_trips`.
 
     Raises:

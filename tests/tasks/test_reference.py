@@ -55,17 +55,17 @@ def test_queries_are_paired_with_their_trips_and_equal_routes_are_equal():
 
 
 def test_an_epoch_holds_every_trip_once_with_a_query_of_its_own():
-    pairs = Pairs(np.array([0, 0, 1, 2, 2, 2, 3, 4]), np.arange(5))
-    plan = ContrastSettings(epochs=40, batch=2)
+    pairs = Pairs(np.array([0, 0, 1, 2, 2, 2, 3, 4, 4, 5, 6]), np.arange(7))
+    plan = ContrastSettings(epochs=40, batch=3)
     batches = list(_batches(pairs, plan, seed=1))
     assert len(batches) == 40 * 2
     drawn = set()
     for first, second in zip(batches[::2], batches[1::2], strict=True):
         queries = np.concatenate([first, second])
-        assert sorted(pairs.trip[queries]) == [0, 1, 2, 3, 4]
-        assert min(len(first), len(second)) >= 2
+        assert sorted(pairs.trip[queries]) == [0, 1, 2, 3, 4, 5, 6]
+        assert min(len(first), len(second)) >= 3
         drawn |= set(queries.tolist())
-    assert drawn == set(range(8))
+    assert drawn == set(range(11))
 
 
 def test_training_leaves_threads_and_random_numbers_of_others_alone():

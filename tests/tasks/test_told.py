@@ -9,10 +9,11 @@ import pytest
 from pipeline.errors import ContractError
 from pipeline.schemas import arrow_schema, schema_document
 from pipeline.tasks.baselines.told import Teller
-from tests.tasks.town import NORTH_DEG, node_place, road_cells, roads, route
+from tests.tasks.town import NORTH_DEG, definitions, node_place, road_cells, roads, route
 
 ROADS = roads()
 ON_CELLS = road_cells(ROADS)
+DEFINED = definitions()
 CELL = dict(ON_CELLS.select("edge_id", "cell").iter_rows())
 # East along street 1, then north along street 103.
 EDGES = route(0, 1, 2, 12, 22)
@@ -33,13 +34,14 @@ def _cell(edge: str, description: str, pois: list[tuple[str, float]]) -> dict[st
 
 def _teller(*cells: dict[str, Any]) -> Teller:
     frame = pl.DataFrame(list(cells), schema=pl.Schema(arrow_schema("cell")), orient="row")
-    return Teller(ROADS, ON_CELLS, frame)
+    return Teller(ROADS, ON_CELLS, frame, DEFINED)
 
 
 def _path(**changes: Any) -> pl.DataFrame:
     row = {
         "trip_id": "t", "edge_ids": EDGES, "t_enter_s": [START + 20 * k for k in range(4)],
         "start_time": "Saturday, Jun 14, 2014 at 4:11 AM", "time_spent_s": 80.0,
+        "off_from_m": 0.0, "off_to_m": 100.0,
     }  # fmt: skip
     return pl.DataFrame([row | changes])
 
@@ -49,7 +51,7 @@ def test_ends_headings_roads_pace_and_time_are_told():
     told = teller.course(teller.trips(_path())[0])
     assert told[0] == "from Street 1"
     assert "to Street 103" in told
-    assert [word for word in told if word.startswith("Street")][0] == "Street 1"
+    assert next(word for word in told if word.startswith("Street")) == "Street 1"
     # 400 m in 80 s are 18 km/h.
     assert told[-5:] == ["1 minute", "steady", "Saturday early morning", "weekend", "4:11 AM"]
 

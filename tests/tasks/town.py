@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import polars as pl
 import shapely
@@ -19,7 +20,7 @@ from pipeline.artifacts import ARTIFACTS
 from pipeline.city.hexgrid import cell_name, cells_at
 from pipeline.language.intent_settings import IntentsSettings
 from pipeline.params import Parameters
-from pipeline.release.definitions import definitions_record
+from pipeline.release.definitions import Definitions, definitions_record
 from pipeline.release.instances import NUMBERS, STYLES
 from pipeline.release.splits import SPLITS
 from pipeline.schemas import arrow_schema, schema_document
@@ -107,6 +108,18 @@ def road_cells(table: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def definitions(city: str = CITY) -> Definitions:
+    """Return what the words of the town's releases mean."""
+    record = definitions_record(
+        Parameters(ROOT).section("intents", IntentsSettings),
+        city=city,
+        time_zone="Europe/Helsinki",
+        h3_resolution=10,
+        near_jaccard=0.8,
+    )
+    return msgspec.convert(record, Definitions)
+
+
 def write_release(
     folder: Path, trips: Sequence[Trip], *, one_way: Sequence[int] = (), city: str = CITY
 ) -> Path:
@@ -127,13 +140,7 @@ def write_release(
         for k, one in enumerate(table["name"].unique().sort())
     ]
     _write(folder / "ground/names.parquet", "names", names)
-    defined = definitions_record(
-        Parameters(ROOT).section("intents", IntentsSettings),
-        city=city,
-        time_zone="Europe/Helsinki",
-        h3_resolution=10,
-        near_jaccard=0.8,
-    )
+    defined = msgspec.to_builtins(definitions(city))
     (folder / "ground/definitions.json").write_text(json.dumps(defined), "utf-8")
     return folder
 

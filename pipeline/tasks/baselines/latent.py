@@ -39,8 +39,8 @@ class LatentSpace(NamedTuple):
 
         Args:
             texts: The texts.
-            weighted: Weigh words by TF-IDF with logarithmic counts; else each is there or not: a told
-                trip repeats its roads and zones phase by phase, a query does not.
+            weighted: Weigh words by TF-IDF with logarithmic counts; else each is there or not: the
+                telling of a trip repeats roads and zones phase by phase, a query does not.
             seed: Of the random projection that the decomposition begins with.
 
         Raises:
@@ -87,4 +87,5 @@ def words_and_pairs(text: str) -> list[str]:
 def unit(vectors: Floats) -> Floats:
     """Bring each row to unit length; a row of zeros stays."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    made: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return made

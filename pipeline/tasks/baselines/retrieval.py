@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from pipeline.release.definitions import Definitions
 from pipeline.tasks.baselines.latent import LatentSpace, unit
 from pipeline.tasks.baselines.semantic import CellVectors, cell_texts
 from pipeline.tasks.baselines.told import Teller
@@ -29,12 +30,16 @@ DIGITS = 6
 class View(Protocol):
     """What a model of retrieval may see of a release."""
 
-    def inputs(self, task: str, split: str) -> pl.DataFrame:
-        """Return instance_id and the fields of the input; of train also the target."""
+    def train(self, task: str) -> pl.DataFrame:
+        """Return the instances of train: instance_id, the fields of the input, target."""
         ...
 
-    def candidates(self, split: str) -> pl.DataFrame:
-        """Return the trips of a split, paths and times: the pool of retrieval."""
+    def inputs(self, split: str) -> pl.DataFrame:
+        """Return the queries of a split: instance_id and query."""
+        ...
+
+    def pool(self, split: str) -> pl.DataFrame:
+        """Return the trips of a split, paths and times."""
         ...
 
     @property
@@ -50,6 +55,11 @@ class View(Protocol):
     @property
     def cells(self) -> pl.DataFrame:
         """Return what lies in each H3 cell (schema cell)."""
+        ...
+
+    @property
+    def definitions(self) -> Definitions:
+        """Return what the words of the release mean (schema definitions)."""
         ...
 
 
@@ -72,13 +82,13 @@ class TextModel(NamedTuple):
         Raises:
             SourceError: Train has fewer than two texts to fit on.
         """
-        teller = Teller(view.roads, view.road_cells, view.cells)
+        teller = Teller(view.roads, view.road_cells, view.cells, view.definitions)
         train = [
-            *view.inputs("retrieval", "train")["query"],
-            *teller.texts(view.candidates("train")),
+            *view.train("retrieval")["query"],
+            *teller.texts(view.pool("train")),
         ]
         space = LatentSpace.fitted(train, weighted=self.weighted, seed=self.seed)
-        queries, pool = view.inputs("retrieval", split), view.candidates(split)
+        queries, pool = view.inputs(split), view.pool(split)
         return nearest(
             queries["instance_id"],
             space.vectors(queries["query"].to_list()),
@@ -106,7 +116,7 @@ class ZeroShotModel(NamedTuple):
         """
         encoder = embedder(self.encoder)
         areas = CellVectors(cell_texts(view.roads, view.road_cells, view.cells), encoder)
-        queries, pool = view.inputs("retrieval", split), view.candidates(split)
+        queries, pool = view.inputs(split), view.pool(split)
         return nearest(
             queries["instance_id"],
             encoder.embed(queries["query"].to_list()),
@@ -115,9 +125,7 @@ class ZeroShotModel(NamedTuple):
         )
 
 
-def nearest(
-    instances: pl.Series, queries: Floats, trips: pl.Series, pool: Floats
-) -> pl.DataFrame:
+def nearest(instances: pl.Series, queries: Floats, trips: pl.Series, pool: Floats) -> pl.DataFrame:
     """Rank trips by the cosine of their vectors with those of queries.
 
     Args:

@@ -17,9 +17,7 @@ from pipeline.tasks.embedding import Embedder
 Floats = npt.NDArray[np.float64]
 
 
-def cell_texts(
-    roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame
-) -> pl.DataFrame:
+def cell_texts(roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame) -> pl.DataFrame:
     """Tell each cell of the road network.
 
     Args:
@@ -83,7 +81,8 @@ class CellVectors:
         means = np.zeros((len(paths), self._vectors.shape[1]))
         np.add.at(means, rows["path"].to_numpy(), self._vectors[rows["number"].to_numpy()])
         counts = np.bincount(rows["path"].to_numpy(), minlength=len(paths))
-        return means / np.maximum(counts, 1)[:, None]
+        means /= np.maximum(counts, 1)[:, None]
+        return means
 
     def with_ends(self, paths: pl.Series) -> Floats:
         """Return beside each other the vectors of the first cell, of the mean and of the last."""

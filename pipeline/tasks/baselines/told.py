@@ -1,6 +1,6 @@
 """Tell a path in words, from the ground alone: what a model may know of a trip without its texts.
 
-    teller = Teller(roads, road_cells, cells)
+    teller = Teller(roads, road_cells, cells, definitions)
     trips = teller.trips(paths)         phases, names and places of each path, for prompts
     teller.course(trip)   ->  "from Rua A in Cedofeita", "north", "Rua A", "east", "Rua B", ...
     teller.areas(trip)    ->  "Cedofeita", "the parks and gardens", "a cafe", ...
@@ -20,14 +20,12 @@ from pipeline.language.areas import CityAreas, read_area
 from pipeline.language.eligibility import CLOCK_FROM_S, day_and_hour
 from pipeline.language.places import CityPlaces
 from pipeline.language.route import segments_of
-from pipeline.language.vocabulary import HEADINGS, vocabulary
+from pipeline.language.vocabulary import HEADINGS
+from pipeline.release.definitions import Definitions
 from pipeline.trips.phases import COMPASS, ground_of, phase_sequences
 
-# How near a named place lies to be told, to the road and to the ends, metres: what a driver sees.
-BESIDE_M, ANCHOR_M = 40.0, 60.0
+# Most places told of a phase, the nearest first.
 MOST_PLACES = 20
-# Mean speeds, km/h, of a drive in a town that people call slow below and brisk from.
-SLOW_KPH, BRISK_KPH = 15.0, 30.0
 _HEADINGS = dict(zip(COMPASS, HEADINGS, strict=True))
 _WEEKEND = ("Saturday", "Sunday")
 
@@ -35,25 +33,36 @@ _WEEKEND = ("Saturday", "Sunday")
 class Teller:
     """The ground of a city, ready to tell any number of paths."""
 
-    def __init__(self, roads: pl.DataFrame, road_cells: pl.DataFrame, cells: pl.DataFrame) -> None:
+    def __init__(
+        self,
+        roads: pl.DataFrame,
+        road_cells: pl.DataFrame,
+        cells: pl.DataFrame,
+        definitions: Definitions,
+    ) -> None:
         """Look at the ground once.
 
         Args:
             roads: Rows of schema road.
             road_cells: Rows of schema road_cell.
             cells: Rows of schema cell; may be empty: then areas tell nothing.
+            definitions: What lies beside a road and at an end, what is slow and brisk, and words.
         """
         self._roads = roads
         self._segments = ground_of(roads, road_cells, cells)
-        self._areas = CityAreas(cells, vocabulary())
-        self._places = CityPlaces(roads, cells, beside_m=BESIDE_M, anchor_m=ANCHOR_M)
+        self._defined = definitions
+        self._areas = CityAreas(cells, definitions.vocabulary)
+        self._places = CityPlaces(
+            roads, cells, beside_m=definitions.beside_m, anchor_m=definitions.anchor_m
+        )
 
     def trips(self, paths: pl.DataFrame) -> list[dict[str, Any]]:
         """Find out what there is to tell of some paths.
 
         Args:
-            paths: trip_id (each once), edge_ids, t_enter_s (UTC epoch seconds), start_time,
-                time_spent_s (seconds): columns of candidates and of the input of captioning.
+            paths: trip_id (each once), edge_ids, t_enter_s (UTC epoch seconds), off_from_m,
+                off_to_m (metres), start_time, time_spent_s (seconds): columns of candidates and of
+                the input of captioning.
 
         Returns:
             A record of each path, in their order: trip_id, start_time, t_start_s, time_spent_s,
@@ -76,16 +85,8 @@ class Teller:
         )
         # In no zone: the release words the local start time itself.
         phased = phase_sequences(matched, self._segments, time_zone="UTC")
-        last = paths.select(edge_id=pl.col("edge_ids").list.last()).join(
-            self._roads.select("edge_id", "length_m"),
-            on="edge_id",
-            how="left",
-            maintain_order="left",
-        )
-        # A release tells no offsets: a drive runs from end to end of its segments.
-        ends = paths.select("trip_id", off_from_m=0.0, off_to_m=last["length_m"])
         driven = segments_of(phased, matched, roads=self._roads)
-        beside = self._places.beside(driven, ends, places_per_phase=MOST_PLACES)
+        beside = self._places.beside(driven, paths, places_per_phase=MOST_PLACES)
         return (
             paths.select("trip_id", "start_time")
             .hstack(phased.select("meta", "phases"))
@@ -100,9 +101,7 @@ class Teller:
 
     def texts(self, paths: pl.DataFrame) -> list[str]:
         """Return one text for each path, course and areas, in their order; see `trips`."""
-        return [
-            ". ".join([*self.course(trip), *self.areas(trip)]) for trip in self.trips(paths)
-        ]
+        return [". ".join([*self.course(trip), *self.areas(trip)]) for trip in self.trips(paths)]
 
     def course(self, trip: dict[str, Any]) -> list[str]:
         """Tell ends, roads, headings, duration, pace and time of a record of `trips`."""
@@ -110,7 +109,7 @@ class Teller:
             *_end("from", [trip["start_road"]], _district(trip["phases"][0])),
             *(word for phase in trip["phases"] for word in _driven(phase)),
             *_end("to", [trip["end_road"]], _district(trip["phases"][-1])),
-            *_times(trip),
+            *self._times(trip),
         ]
 
     def areas(self, trip: dict[str, Any]) -> list[str]:
@@ -118,7 +117,8 @@ class Teller:
 
         Places are named at the ends of the drive; in between the kinds of its areas are told.
         """
-        phases, words = trip["phases"], []
+        words: list[str] = []
+        phases = trip["phases"]
         for preposition, number in (("from", 0), ("to", phases[-1]["p"])):
             names = [place["name"] for place in trip["places"] if place["phase"] == number]
             words += _end(preposition, names, None)
@@ -136,6 +136,20 @@ class Teller:
         codes = (*facts.zones, *facts.facilities)
         return [word for code in codes for word in self._areas.words.feature_words(code)]
 
+    def _times(self, trip: dict[str, Any]) -> Iterator[str]:
+        seconds = trip["time_spent_s"]
+        if seconds > 0:
+            minutes = max(1, round(seconds / 60))
+            yield f"{minutes} minute{'s' if minutes > 1 else ''}"
+            kph = trip["length_m"] / seconds * 3.6
+            fast = "brisk" if kph >= self._defined.brisk_kph else "steady"
+            yield "slow" if kph < self._defined.slow_kph else fast
+        if trip["t_start_s"] >= CLOCK_FROM_S:
+            day, hour = day_and_hour(trip["start_time"])
+            yield f"{day} {self._defined.vocabulary.part_of_day(hour).words}"
+            yield "weekend" if day in _WEEKEND else "weekday"
+            yield trip["start_time"].rpartition(" at ")[2]
+
 
 def _end(preposition: str, names: Sequence[str | None], district: str | None) -> Iterator[str]:
     within = f" in {district}" if district else ""
@@ -152,17 +166,3 @@ def _district(phase: dict[str, Any]) -> str | None:
 def _driven(phase: dict[str, Any]) -> Iterator[str]:
     yield _HEADINGS[phase["dir"]]
     yield from phase["road_names"]
-
-
-def _times(trip: dict[str, Any]) -> Iterator[str]:
-    seconds = trip["time_spent_s"]
-    if seconds > 0:
-        minutes = max(1, round(seconds / 60))
-        yield f"{minutes} minute{'s' if minutes > 1 else ''}"
-        kph = trip["length_m"] / seconds * 3.6
-        yield "slow" if kph < SLOW_KPH else "brisk" if kph >= BRISK_KPH else "steady"
-    if trip["t_start_s"] >= CLOCK_FROM_S:
-        day, hour = day_and_hour(trip["start_time"])
-        yield f"{day} {vocabulary().part_of_day(hour).words}"
-        yield "weekend" if day in _WEEKEND else "weekday"
-        yield trip["start_time"].rpartition(" at ")[2]

@@ -34,7 +34,7 @@ class ContrastSettings(NamedTuple):
         width: Numbers in the vectors they make.
         hidden: Numbers in between.
         epochs: How often each trip is seen.
-        batch: Trips of a step.
+        batch: Fewest trips of a step, 2 or more; all, where there are fewer.
         rate: Learning rate of AdamW at its height; it falls to 0 along a cosine.
         decay: Weight decay of AdamW.
         temperature: What cosines are divided by at first.
@@ -162,9 +162,8 @@ def _batches(pairs: Pairs, settings: ContrastSettings, *, seed: int) -> Iterator
     for epoch in range(settings.epochs):
         rng = rng_for(seed, "tasks.contrast", str(epoch))
         drawn = by_trip[starts + rng.integers(counts)][rng.permutation(len(trips))]
-        # Of the last ones a batch needs two: one alone has nothing to be told from.
-        for batch in np.array_split(drawn, max(1, round(len(drawn) / settings.batch))):
-            yield batch
+        # Larger batches rather than a last one of few: one trip alone has nothing to be told from.
+        yield from np.array_split(drawn, max(1, len(drawn) // settings.batch))
 
 
 def _made(tower: Any, features: Floats) -> Floats:

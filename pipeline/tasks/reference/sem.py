@@ -41,7 +41,7 @@ class SemModel(NamedTuple):
         """
         encoder = embedder(self.encoder)
         areas = CellVectors(cell_texts(view.roads, view.road_cells, view.cells), encoder)
-        learnt, known = view.inputs("retrieval", "train"), view.candidates("train")
+        learnt, known = view.train("retrieval"), view.pool("train")
         towers = Towers.trained(
             encoder.embed(learnt["query"].to_list()),
             areas.with_ends(known["cells"]),
@@ -49,7 +49,7 @@ class SemModel(NamedTuple):
             self.settings,
             seed=self.seed,
         )
-        queries, pool = view.inputs("retrieval", split), view.candidates(split)
+        queries, pool = view.inputs(split), view.pool(split)
         return nearest(
             queries["instance_id"],
             towers.of_queries(encoder.embed(queries["query"].to_list())),
