@@ -19,7 +19,10 @@ from pipeline.release.definitions import Definitions
 if TYPE_CHECKING:
     from pipeline.tasks.released import Release
 
-_SHOWN = ("trip_id", "edge_ids", "t_enter_s", "cells", "cell_edges")
+_SHOWN = (
+    "trip_id", "start_time", "time_spent_s", "length_m", "edge_ids", "t_enter_s", "off_from_m",
+    "off_to_m", "cells", "cell_edges",
+)  # fmt: skip
 
 
 class ModelView:

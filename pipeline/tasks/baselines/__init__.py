@@ -12,18 +12,18 @@ from typing import Protocol
 import polars as pl
 
 from pipeline.tasks.baselines.generation import ConstrSP, DestSP, TrajAnchor
+from pipeline.tasks.baselines.retrieval import TextModel, WordModel, ZeroShotModel
 from pipeline.tasks.text_index import Bm25, Embedded
 from pipeline.tasks.view import ModelView
 
 
 class Model(Protocol):
-    """What answers a task.
+    """What answers a task."""
 
-    Attributes:
-        name: As in tables and on the command line.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """Its name in tables and on the command line."""
+        ...
 
     def predict(self, view: ModelView, split: str) -> pl.DataFrame:
         """Answer the instances of a split: rows by the task's prediction schema."""
@@ -37,5 +37,11 @@ MODELS: dict[str, Sequence[Model]] = {
         ConstrSP("constrsp_bm25", Bm25),
         TrajAnchor("trajanchor_bm25", Bm25),
         TrajAnchor("trajanchor_embed", Embedded),
+    ),
+    "retrieval": (
+        TextModel("tfidf_svd", weighted=True),
+        TextModel("bow_svd", weighted=False),
+        WordModel(),
+        ZeroShotModel(),
     ),
 }

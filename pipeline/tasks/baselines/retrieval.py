@@ -7,60 +7,25 @@ A trip is the words of its path (`told`), or the mean of its cells' sentence emb
 (`semantic`). Nothing is read of val and test but queries and the pool. Paper: 4, Table 4.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from pipeline.release.definitions import Definitions
 from pipeline.tasks.baselines.latent import LatentSpace, unit
 from pipeline.tasks.baselines.semantic import CellVectors, cell_texts
 from pipeline.tasks.baselines.told import Teller
 from pipeline.tasks.embedding import BUNDLED, embedder
+from pipeline.tasks.text_index import Bm25
+from pipeline.tasks.view import ModelView
 
 Floats = npt.NDArray[np.floating]
 
 # Trips of a ranking: the deepest measure looks at so many.
 DEPTH = 50
-# Cosines are told to so many digits: what differs beyond is rounding of the machine, and tied.
+# Scores are told to so many digits: what differs beyond is rounding of the machine, and tied.
 DIGITS = 6
-
-
-class View(Protocol):
-    """What a model of retrieval may see of a release."""
-
-    def train(self, task: str) -> pl.DataFrame:
-        """Return the instances of train: instance_id, the fields of the input, target."""
-        ...
-
-    def inputs(self, split: str) -> pl.DataFrame:
-        """Return the queries of a split: instance_id and query."""
-        ...
-
-    def pool(self, split: str) -> pl.DataFrame:
-        """Return the trips of a split, paths and times."""
-        ...
-
-    @property
-    def roads(self) -> pl.DataFrame:
-        """Return the directed road segments (schema road)."""
-        ...
-
-    @property
-    def road_cells(self) -> pl.DataFrame:
-        """Return the H3 cells of each segment (schema road_cell)."""
-        ...
-
-    @property
-    def cells(self) -> pl.DataFrame:
-        """Return what lies in each H3 cell (schema cell)."""
-        ...
-
-    @property
-    def definitions(self) -> Definitions:
-        """Return what the words of the release mean (schema definitions)."""
-        ...
 
 
 class TextModel(NamedTuple):
@@ -76,7 +41,7 @@ class TextModel(NamedTuple):
     weighted: bool
     seed: int = 0
 
-    def predict(self, view: View, split: str) -> pl.DataFrame:
+    def predict(self, view: ModelView, split: str) -> pl.DataFrame:
         """Rank the pool for each query of a split: rows of schema retrieval_prediction.
 
         Raises:
@@ -97,6 +62,25 @@ class TextModel(NamedTuple):
         )
 
 
+class WordModel(NamedTuple):
+    """The told trips of the pool by BM25; nothing is learnt from train.
+
+    Attributes:
+        name: Its name in tables.
+    """
+
+    name: str = "bm25"
+
+    def predict(self, view: ModelView, split: str) -> pl.DataFrame:
+        """Rank the pool for each query of a split: rows of schema retrieval_prediction."""
+        teller = Teller(view.roads, view.road_cells, view.cells, view.definitions)
+        queries, pool = view.inputs(split), view.pool(split)
+        index = Bm25(teller.texts(pool))
+        scores = [index.scores(query) for query in queries["query"]]
+        found = np.array(scores).reshape(queries.height, pool.height)
+        return best_first(queries["instance_id"], pool["trip_id"], found)
+
+
 class ZeroShotModel(NamedTuple):
     """Queries against the mean of the descriptions of the cells on a path; nothing is fitted.
 
@@ -108,7 +92,7 @@ class ZeroShotModel(NamedTuple):
     name: str = "sem_zero_shot"
     encoder: str = BUNDLED
 
-    def predict(self, view: View, split: str) -> pl.DataFrame:
+    def predict(self, view: ModelView, split: str) -> pl.DataFrame:
         """Rank the pool for each query of a split: rows of schema retrieval_prediction.
 
         Raises:
@@ -126,30 +110,41 @@ class ZeroShotModel(NamedTuple):
 
 
 def nearest(instances: pl.Series, queries: Floats, trips: pl.Series, pool: Floats) -> pl.DataFrame:
-    """Rank trips by the cosine of their vectors with those of queries.
+    """Rank trips by the cosine of their vectors with those of queries; see `best_first`.
 
     Args:
         instances: Id of each query.
-        queries: Their vectors, one a row, of any length.
+        queries: Their vectors, one a row, of any length; one of zeros is equally far from all.
         trips: Id of each trip of the pool.
         pool: Their vectors.
+    """
+    cosines = unit(queries.astype(np.float64)) @ unit(pool.astype(np.float64)).T
+    return best_first(instances, trips, cosines)
+
+
+def best_first(instances: pl.Series, trips: pl.Series, scores: Floats) -> pl.DataFrame:
+    """Rank trips by their scores.
+
+    Args:
+        instances: Id of each query.
+        trips: Id of each trip of the pool.
+        scores: Queries by trips, higher is better.
 
     Returns:
         Rows of schema retrieval_prediction, in the order of `instances`: trip_ids, at most
-        `DEPTH`, and their cosines, rounded. Of equals the earlier id comes first, so that the
-        order of the pool decides nothing; a vector of zeros is equally far from all.
+        `DEPTH`, and their scores, rounded. Of equals the earlier id comes first, so that the order
+        of the pool decides nothing.
     """
     order = trips.arg_sort()
     ids = trips.gather(order).to_numpy()
-    cosines = unit(queries.astype(np.float64)) @ unit(pool.astype(np.float64))[order.to_numpy()].T
     # Adding 0 turns -0.0 into 0.0: equal numbers shall be equal bytes.
-    cosines = np.round(cosines, DIGITS) + 0.0
-    best = np.argsort(-cosines, axis=1, kind="stable")[:, :DEPTH]
+    told = np.round(scores[:, order.to_numpy()], DIGITS) + 0.0
+    best = np.argsort(-told, axis=1, kind="stable")[:, :DEPTH]
     return pl.DataFrame(
         {
             "instance_id": instances,
             "trip_ids": ids[best].tolist(),
-            "scores": np.take_along_axis(cosines, best, axis=1).tolist(),
+            "scores": np.take_along_axis(told, best, axis=1).tolist(),
         },
         schema={
             "instance_id": pl.String,
@@ -157,11 +152,3 @@ def nearest(instances: pl.Series, queries: Floats, trips: pl.Series, pool: Float
             "scores": pl.List(pl.Float64),
         },
     )
-
-
-# In the order of the paper's tables.
-MODELS = (
-    TextModel("tfidf_svd", weighted=True),
-    TextModel("bow_svd", weighted=False),
-    ZeroShotModel(),
-)

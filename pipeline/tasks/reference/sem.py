@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from pipeline.tasks.baselines.retrieval import View, nearest
+from pipeline.tasks.baselines.retrieval import nearest
 from pipeline.tasks.baselines.semantic import CellVectors, cell_texts
 from pipeline.tasks.embedding import BUNDLED, embedder
 from pipeline.tasks.reference.contrast import ContrastSettings, Pairs, Towers
+from pipeline.tasks.view import ModelView
 
 
 class SemModel(NamedTuple):
@@ -33,7 +34,7 @@ class SemModel(NamedTuple):
     settings: ContrastSettings = ContrastSettings()
     seed: int = 0
 
-    def predict(self, view: View, split: str) -> pl.DataFrame:
+    def predict(self, view: ModelView, split: str) -> pl.DataFrame:
         """Train, then rank the pool for each query of a split.
 
         Raises:
