@@ -28,6 +28,7 @@ from pipeline.quality.rules import Policies
 from pipeline.quality.wording import Longest, Wording
 from pipeline.records import Intents, Phase, Place, PlannedTrip, TripMeta
 from pipeline.tasks.released import Release
+from pipeline.tasks.view import ModelView
 from pipeline.trips.phases import CompressSettings, compress_trips, ground_of
 
 CAPTION = "trajectory_caption"
@@ -53,18 +54,23 @@ class _Phased(msgspec.Struct):
 class CityEvidence:
     """The names of a released city, and what its trips show."""
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release | ModelView) -> None:
         """Read the ground.
 
         Args:
-            release: The release.
+            release: The release; what a model may see of it is enough for its trips.
 
         Raises:
             SourceError: A table of the ground, or the city's contents, is missing.
         """
-        self._definitions = release.definitions
+        self._release, self._definitions = release, release.definitions
         self._roads, self._cells = release.roads, release.cells
         self._ground = ground_of(self._roads, release.road_cells, self._cells)
+
+    @cached_property
+    def _inspector(self) -> Inspector:
+        release = self._release
+        assert isinstance(release, Release)  # noqa: S101 - names are judged by scorers alone
         names = city_names(
             release.name,
             roads=self._roads,
@@ -72,7 +78,7 @@ class CityEvidence:
             cells=self._cells,
             names=release.names,
         )
-        self._inspector = Inspector(names, _POLICIES, wording=_NO_LIMIT)
+        return Inspector(names, _POLICIES, wording=_NO_LIMIT)
 
     def inspect(self, caption: str, trip: PlannedTrip) -> InspectedText:
         """Return the names and claims of a caption, held against a trip."""

@@ -186,7 +186,7 @@ def _task(artifact: str, row: dict[str, Any], trip: Trip, path: dict[str, Any]) 
         }
     if artifact == "retrieval":
         return {"target": {"trip_id": trip.trip_id, "same_route": [], **path}}
-    return {"input": row["input"] | path}
+    return {"input": row["input"] | path, "target": {"caption": f"Trip {trip.trip_id}."}}
 
 
 def _schema(name: str) -> pl.Schema:

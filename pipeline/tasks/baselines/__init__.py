@@ -11,6 +11,7 @@ from typing import Protocol
 
 import polars as pl
 
+from pipeline.tasks.baselines.captioning import NearestCaption, TemplateCaptioner
 from pipeline.tasks.baselines.generation import ConstrSP, DestSP, TrajAnchor
 from pipeline.tasks.baselines.retrieval import TextModel, WordModel, ZeroShotModel
 from pipeline.tasks.text_index import Bm25, Embedded
@@ -44,4 +45,5 @@ MODELS: dict[str, Sequence[Model]] = {
         WordModel(),
         ZeroShotModel(),
     ),
+    "captioning": (TemplateCaptioner(), NearestCaption()),
 }
