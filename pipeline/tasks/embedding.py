@@ -78,7 +78,7 @@ class _OtherEncoder:
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return a vector of unit length for each text, one a row; no rows for no texts."""
         if not texts:
-            return np.empty((0, int(self._found.get_sentence_embedding_dimension())), np.float32)
+            return np.empty((0, int(self._found.get_embedding_dimension())), np.float32)
         prefixed = [self._prefix + text for text in texts]
         made = self._found.encode(prefixed, normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(made, np.float32)

@@ -157,12 +157,13 @@ def _add_board(actions: "Actions[argparse.ArgumentParser]") -> None:
     board.add_argument("--page", metavar="FILE.html", type=Path, required=True)
     board.add_argument(
         "--release", metavar="DIR", type=Path, action="append", default=[],
-        help="folder of a release that was scored on, for examples; one for each city",
+        help="folder of a release that was scored on, for examples; one for each city"
+        " (default: no examples)",
     )  # fmt: skip
     board.add_argument(
         "--pred", metavar="FILE", type=Path, action="append", default=[],
         help="predictions to take examples from; may be repeated, in any order: a file belongs to"
-        " the reports that hold its hash",
+        " the reports that hold its hash (default: no examples)",
     )  # fmt: skip
     board.add_argument(
         "--citations", action="store_true", help="add the paper's tables of these tasks, apart"
