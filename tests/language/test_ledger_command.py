@@ -203,7 +203,7 @@ def test_a_row_that_is_no_response_is_named_and_nothing_is_imported(
         ("empty", "empty: expected a Parquet file of responses or a folder of such, found none"),
         ("params.yaml", "params.yaml: expected a Parquet file, found"),
         ("other.parquet", "other.parquet: expected the columns key, attempt, item_id, task"),
-        ("torn.parquet", "torn.parquet: expected a Parquet file, found"),
+        ("torn.parquet", "torn.parquet: expected the bytes that were written, found"),
     ],
 )
 @pytest.mark.parametrize("action", [["import"], ["gc", "--keep"]])
