@@ -23,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 import shapely
@@ -33,9 +34,13 @@ from bench.datasets import SHARED
 from bench.network import read_osm_network
 from bench.peers.point_distances import PEERS
 from bench.side_env import venv_python
+from pipeline.city.description import describe_cell
 from pipeline.city.hexgrid import cell_name, cells_at
 from pipeline.city.projection import geodesic
+from pipeline.language.intent_settings import IntentsSettings
 from pipeline.params import section_of
+from pipeline.release.definitions import Definitions, definitions_record
+from pipeline.schemas import arrow_schema, schema_document
 from pipeline.seeds import rng_for
 from pipeline.tasks.distances import point_distances, positions
 from pipeline.tasks.generation import KS, GenerationScorer
@@ -65,7 +70,24 @@ class MadeRelease:
         cells = cells_at(shapely.get_x(middle), shapely.get_y(middle), 10)
         names = pl.Series([cell_name(int(one)) for one in cells])
         self.roads = roads
-        self.road_cells = pl.DataFrame({"edge_id": roads["edge_id"], "cell": names})
+        self.road_cells = pl.DataFrame({"edge_id": roads["edge_id"], "cell": names}).with_columns(
+            cells=pl.concat_list("cell")
+        )
+        self.cells = pl.DataFrame(
+            [_cell(one, number) for number, one in enumerate(names.unique().sort())],
+            schema=pl.Schema(arrow_schema("cell")),
+            orient="row",
+        )
+        self.definitions = msgspec.convert(
+            definitions_record(
+                section_of(ROOT / "params.yaml", "intents", IntentsSettings),
+                city="bench",
+                time_zone="Europe/Lisbon",
+                h3_resolution=10,
+                near_jaccard=0.8,
+            ),
+            Definitions,
+        )
         cell = pl.element().replace_strict(roads["edge_id"], names)
         self._trips = pl.DataFrame({"edge_ids": routes}).select(
             "edge_ids",
@@ -83,11 +105,44 @@ class MadeRelease:
             input=pl.struct(start_edge=pl.col("edge_ids").list.first()),
             target=pl.struct("edge_ids", "cells"),
             provenance=pl.struct(draws.alias("draws")),
+            evidence=pl.lit(self._asked()),
         )
+
+    @staticmethod
+    def _asked() -> dict[str, Any]:
+        """Return what each text asks for: a zone preferred, a heading, a kind of place passed."""
+        empty: dict[str, Any] = {
+            "phases": [],
+            "names": [],
+            "ids": [],
+            "feature": "",
+            "polarity": "",
+        }
+        return {
+            "constraints": [
+                empty
+                | {"scenario": "3.1", "kind": "zone", "feature": "green", "polarity": "prefer"},
+                empty | {"scenario": "3.2", "kind": "heading", "feature": "north"},
+                empty | {"scenario": "2.2", "kind": "facility", "feature": "cafe"},
+            ]
+        }
 
     def candidates(self, _split: str) -> pl.DataFrame:
         """Return a few trips, as if they were of train."""
         return self._trips.head(5)
+
+
+def _cell(cell: str, number: int) -> dict[str, Any]:
+    """Return a cell with a cafe in every third and a park in every fourth."""
+    description = describe_cell(
+        "URBAN/INLAND",
+        natural=["park"] if number % 4 == 0 else [],
+        commercial=[],
+        facilities=["cafe"] if number % 3 == 0 else [],
+        district="Middle",
+    )
+    example: dict[str, Any] = schema_document("cell")["examples"][0]
+    return example | {"cell": cell, "pois": [], "description": description}
 
 
 def main() -> None:
@@ -160,8 +215,15 @@ def read_roads(pbf: Path) -> pl.DataFrame:
         for end, place in (("u", 0), ("v", -1))
         for axis, get in (("lon", shapely.get_x), ("lat", shapely.get_y))
     }
+    east = (ends["v_lon"] - ends["u_lon"]) * np.cos(np.radians(41.15))
+    bearing = np.arctan2(east, ends["v_lat"] - ends["u_lat"])
     return network.select("u", "v", "length_m", "geometry").with_columns(
         edge_id=pl.format("{}:{}:{}", pl.int_range(pl.len()), "u", "v"),
+        name=pl.format("Street {}", pl.col("u") % 500),
+        highway=pl.lit("residential"),
+        bearing_deg=pl.Series(np.degrees(bearing) % 360),
+        bearing_sin=pl.Series(np.sin(bearing)),
+        bearing_cos=pl.Series(np.cos(bearing)),
         **{name: pl.Series(values) for name, values in ends.items()},
     )
 
