@@ -170,5 +170,7 @@ def test_the_closing_line_counts_in_words(capsys, levels, said):
 def test_a_damaged_table_of_the_ground_is_one_clear_error(city, name, length):
     file = city / f"data/{CITY}/{name}.parquet"
     file.write_bytes(file.read_bytes()[:length])
-    with pytest.raises(SourceError, match=rf"{name}\.parquet: expected (a Parquet file|the bytes)"):
+    with pytest.raises(
+        SourceError, match=rf"{name}\.parquet: expected the bytes that were written"
+    ):
         check_city(CITY, root=city)

@@ -142,7 +142,9 @@ def spoil(file):
 @pytest.mark.parametrize("name", ["net", "points"])
 def test_a_file_whose_pages_are_damaged_is_named(files, name):
     spoil(files / f"{name}.parquet")
-    with pytest.raises(SourceError, match=rf"{name}\.parquet: .*Parquet"):
+    with pytest.raises(
+        SourceError, match=rf"{name}\.parquet: expected the bytes that were written"
+    ):
         run(files)
     assert sorted(p.name for p in files.iterdir()) == ["net.parquet", "points.parquet"]
 
@@ -211,7 +213,7 @@ def test_a_faulty_file_is_refused_and_leaves_nothing_behind(files, change, messa
 def test_missing_and_unreadable_files_are_named(files, name):
     path = files / f"{name}.parquet"
     path.write_bytes(b"")
-    with pytest.raises(SourceError, match=f"{name}.parquet: .*Parquet"):
+    with pytest.raises(SourceError, match=f"{name}.parquet: expected the bytes that were written"):
         run(files)
     path.unlink()
     with pytest.raises(SourceError, match=f"{name}.parquet: no such file"):

@@ -125,7 +125,11 @@ def test_a_row_without_an_id_is_refused_with_its_number(tmp_path):
     ("name", "text", "says"),
     [
         ("x.jsonl", "{]", "line 1: expected a JSON record"),
-        ("x.parquet", "PAR1", "Parquet file"),
+        (
+            "x.parquet",
+            "PAR1",
+            "expected the bytes that were written, found no end of a Parquet file",
+        ),
         ("x.csv", "instance_id", "ends in .parquet or .jsonl"),
     ],
 )
