@@ -142,9 +142,7 @@ def spoil(file):
 @pytest.mark.parametrize("name", ["net", "points"])
 def test_a_file_whose_pages_are_damaged_is_named(files, name):
     spoil(files / f"{name}.parquet")
-    with pytest.raises(
-        SourceError, match=rf"{name}\.parquet: expected the bytes that were written"
-    ):
+    with pytest.raises(SourceError, match=rf"{name}\.parquet: cannot be read as Parquet"):
         run(files)
     assert sorted(p.name for p in files.iterdir()) == ["net.parquet", "points.parquet"]
 
